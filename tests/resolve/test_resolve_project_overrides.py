@@ -73,6 +73,23 @@ def test_an_override_that_everybody_agrees_with_sets_nothing_aside() -> None:
     assert _overrides(_checked("app")) == []
 
 
+def test_what_the_projects_own_override_holds_back_is_not_told_of_others() -> None:
+    table: dict[str, dict[str, object]] = {"torch": {"1.13.1": {}, "2.4.1": {}}, "app": {"1": ["torch>=1"]}}
+    project = Project("", requirements=read("app"), overrides=read("torch<2"))
+    report = check(CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(table)))
+    assert report.resolution
+    assert str(report.resolution.packages[1].version) == "1.13.1"
+    assert not report.resolution.walked_back
+
+
+def test_an_override_that_nothing_meets_is_what_a_repair_replaces() -> None:
+    project = Project("", requirements=read("app"), overrides=read("torch==9"))
+    report = check(CheckRequest(target=LINUX, today=date(2026, 11, 28), project=project, index=MemoryIndex(TABLE)))
+    assert [conflict.clash.package for conflict in report.conflicts] == ["torch"]
+    replaced = [(str(o.requirement), [str(a) for a in o.sets_aside]) for r in report.repairs for o in r.overrides]
+    assert ("torch==2.4.1", ["torch==9"]) in replaced
+
+
 def test_the_lock_knows_it_as_the_projects_and_does_not_hold_to_it() -> None:
     (override,) = _overrides(_checked("torchaudio"))
     row = override_row(override)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -12,14 +13,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from envdoctor.model.candidate import (
-    CoreMetadata,
-    DistributionFile,
-    FileKind,
-    ProjectPage,
-    Rejection,
-    RejectionKind,
-)
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage, Rejection, RejectionKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.project import Repository
 from envdoctor.model.requirement import Requirement, RequirementKind, holds
@@ -65,7 +59,7 @@ class DependencyGraph:
         """Those of them whose requirements stand among the lines, for their repository says them."""
         self.unreadable: dict[tuple[NormalizedName, int], Rejection] = {}
         """Versions without metadata."""
-        self.made: dict[tuple[str, int], tuple[tuple[Requirement, bool], ...]] = {}
+        self.made: dict[tuple[str, int], tuple[tuple[Requirement, Edge], ...]] = {}
         """What ``resolver`` made of the edges of versions."""
         self.asked: dict[tuple[str, int], tuple[Any, frozenset[tuple[str, int]]]] = {}
         """The same as the search engine takes it (see ``clauses``)."""
@@ -306,9 +300,18 @@ class DependencyGraph:
 
     def _edges_of(self, owner: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
         name = canonicalize_name(parsed.name)
+        said = self.manifest.replaced.get(name)
         if name in self.excluded:
             yield from self._edges_instead(owner, name)
-            return
+        elif said is None:
+            yield from self._edges_to(owner, name, parsed)
+        else:
+            for override in filter(self.counts, said):
+                asked = copy(parsed)
+                asked.specifier, asked.url = override.specifier, override.url
+                yield from (replace(edge, stated=parsed) for edge in self._edges_to(owner, name, asked))
+
+    def _edges_to(self, owner: NormalizedName, name: NormalizedName, parsed: Pep508) -> Iterable[Edge]:
         extras = frozenset(canonicalize_name(extra) for extra in parsed.extras)
         if parsed.url:
             self.at_urls.setdefault(name, {})[parsed.url] = None

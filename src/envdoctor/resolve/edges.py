@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
+from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -63,11 +65,18 @@ class Edge:
     """An extra's tie to its own project at the same version."""
     instead_of: str = ""
     """The excluded project that the metadata names."""
+    stated: Pep508 | None = None
+    """What its metadata asks for, where the project's own override stands in the place of that."""
 
     def requirement(self, version: Version) -> Requirement:
         """Return the demand as ``version`` of its owner makes it."""
         origin = DistributionOrigin(self.owner, str(version), coupling=self.coupling, instead_of=self.instead_of)
         return Requirement(base_name(self.dependency), origin, self.specifier, extras=self.extras)
+
+    def own_words(self, version: Version) -> Requirement:
+        """Return the demand as the metadata has it, whatever stands in its place."""
+        found = self.requirement(version)
+        return found if self.stated is None else replace(found, specifier=self.stated.specifier, url=self.stated.url)
 
 
 _PLAIN = re.compile(r"\d+(\.\d+)*")

@@ -68,6 +68,8 @@ class Manifest:
     target: Target
     overrides: tuple[Override, ...] = ()
     """The profile's; conflicts are found as if they did not exist."""
+    replaced: Mapping[NormalizedName, tuple[Requirement, ...]] = field(default_factory=dict)
+    """The project's own overrides: what stands in place of every distribution's demand on a project."""
     exclusions: tuple[Exclusion, ...] = ()
     """Projects that are never installed: every demand on them vanishes."""
     couplings: tuple[Coupling, ...] = ()

@@ -265,6 +265,7 @@ class Offers:
             graph.couplings,
             ignored=relaxation.sets_aside,
             absent=graph.excluded | frozenset(graph.unknown),
+            replaced=graph.manifest.replaced,
             instead=graph.instead,
         )
 

@@ -39,7 +39,8 @@ def left_at_urls(graph: DependencyGraph, resolution: Resolution | None) -> Itera
     for package, line in demands_at_urls(graph, resolution) if resolution is not None else ():
         name = canonicalize_name(line.name)
         met = resolution.get(name) if resolution is not None else None
-        if name in graph.unknown or (met is not None and package.name in met.overruled):
+        aside = met is not None and package.name in met.overruled and name not in graph.manifest.replaced
+        if name in graph.unknown or aside:
             continue
         elsewhere = name in graph.manifest.placed and met is not None and met.file.url != line.url
         if met is not None and met.file.index == DIRECT_REFERENCE and not elsewhere:
@@ -55,10 +56,14 @@ def left_at_urls(graph: DependencyGraph, resolution: Resolution | None) -> Itera
 
 def demands_at_urls(graph: DependencyGraph, resolution: Resolution) -> Iterator[tuple[ResolvedPackage, Pep508]]:
     """Yield the versions in use whose metadata asks for a file at a URL, each with that line."""
+    replaced = graph.manifest.replaced
+    said = [item for items in replaced.values() for item in items if item.url and graph.applies(item)]
     for package in resolution.packages:
         for line in graph.metadata_lines.direct_in(graph.metadata_of(package), package.extras):
-            if canonicalize_name(line.name) not in graph.excluded:
+            if canonicalize_name(line.name) not in graph.excluded | replaced.keys():
                 yield package, line
+        asked = {demand.name for demand in package.dependencies}
+        yield from ((package, Pep508(item.pep508)) for item in said if item.name in asked)
 
 
 def _read_newest(graph: DependencyGraph) -> None:

@@ -50,6 +50,8 @@ class Relaxation:
     demands: Mapping[tuple[NormalizedName, NormalizedName], int | None] = field(default_factory=dict)
     overrides: Mapping[NormalizedName, Override] = field(default_factory=dict)
     """A profile's overrides in use, by project."""
+    replaced: Mapping[NormalizedName, Sequence[Requirement]] = field(default_factory=dict)
+    """The project's own overrides that count, which stand in place of distributions' demands whatever is set aside."""
 
     def demands_of_people(self, graph: DependencyGraph, lines: Sequence[Line]) -> list[Demand]:
         """Return the demands of people that are left; an override bounds its project whoever else asks for it."""
@@ -63,6 +65,11 @@ class Relaxation:
     def view(self, graph: DependencyGraph) -> View:
         """Return the graph without the demands that are set aside."""
         return View(graph, self.demands)
+
+    def in_place_of(self, demand: Requirement) -> Sequence[Requirement]:
+        """Return what counts of a distribution's demand: itself, or the project's own overrides in its place."""
+        said = self.replaced.get(demand.name)
+        return (demand,) if said is None else tuple(replace(demand, specifier=one.specifier, url=None) for one in said)
 
     def sets_aside(self, owner: NormalizedName, dependency: NormalizedName) -> bool:
         """Return whether a demand of metadata does not count (binary couplings always do)."""
@@ -84,7 +91,7 @@ def from_elements(graph: DependencyGraph, lines: Sequence[Line], elements: Colle
             demands[element] = any_version(graph, element[1]) or None
     left_out = {element[1] for element in elements if not isinstance(element, int) and element[0] == LEFT_OUT}
     relaxed.update((line.id, None) for line in lines if line.requirement.name in left_out)
-    return Relaxation(relaxed, demands)
+    return Relaxation(relaxed, demands, replaced=_replaced(graph))
 
 
 def kept_versions(graph: DependencyGraph, lines: Sequence[Line], elements: Collection[Element]) -> dict[str, int]:
@@ -125,7 +132,11 @@ def from_profile(graph: DependencyGraph, lines: Sequence[Line], overrides: Seque
         owners = [NormalizedName(owner) for owner in override.replaces if owner != PROJECT]
         for owner in owners if override.replaces else [ANY_OWNER]:
             demands[owner, name] = bits
-    return Relaxation(relaxed, demands, used)
+    return Relaxation(relaxed, demands, used, _replaced(graph))
+
+
+def _replaced(graph: DependencyGraph) -> dict[NormalizedName, Sequence[Requirement]]:
+    return {name: tuple(filter(graph.counts, said)) for name, said in graph.manifest.replaced.items()}
 
 
 def elements_of(
@@ -219,11 +230,12 @@ def changes_of(lines: Sequence[Line], resolution: Resolution, relaxation: Relaxa
 def _broken_demands(
     resolution: Resolution, relaxation: Relaxation
 ) -> Iterator[tuple[tuple[NormalizedName, NormalizedName], Requirement]]:
-    """Yield the demands of distributions that are set aside and do not hold."""
+    """Yield the demands of distributions, as the project's own overrides leave them, that are set aside and not met."""
     for package in resolution.packages:
-        for requirement in package.dependencies:
-            if relaxation.sets_aside(package.name, requirement.name) and not _holds(requirement, resolution):
-                yield (package.name, requirement.name), requirement
+        asked = (one for requirement in package.dependencies for one in relaxation.in_place_of(requirement))
+        for one in dict.fromkeys(asked):
+            if relaxation.sets_aside(package.name, one.name) and not _holds(one, resolution):
+                yield (package.name, one.name), one
 
 
 def says_so(requirement: Requirement, version: Version) -> bool:

@@ -18,7 +18,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.ports import Index
 from envdoctor.resolve.dependency_graph import DependencyGraph
-from envdoctor.resolve.edges import base_name, highest, nodes_of, release_series
+from envdoctor.resolve.edges import Edge, base_name, highest, nodes_of, release_series
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.relaxations import Relaxation, from_profile, says_so
 from envdoctor.resolve.solver import Line, Outcome, Solver, lines_of
@@ -55,27 +55,34 @@ def _wanted(
             continue
         made = demands.made_by.setdefault(owner, [])
         further = bool(made)
-        for requirement, hard in _made(graph, node, position):
+        for requirement, edge in _made(graph, node, position):
             if not (further and requirement in made):
                 made.append(requirement)
-                aside = not hard and relaxation.sets_aside(owner, requirement.name)
+                aside = edge.stated is not None or (not edge.hard and relaxation.sets_aside(owner, requirement.name))
                 bucket = demands.set_aside if aside else demands.in_force
                 bucket.setdefault(requirement.name, []).append(requirement)
+    for name in graph.manifest.replaced.keys() & demands.set_aside.keys():
+        in_force = demands.in_force.setdefault(name, [])
+        # A line of the project that an override replaces has become that override already.
+        there = {(str(item), item.origin) for item in in_force}
+        said = (item for item in graph.manifest.replaced[name] if graph.counts(item))
+        in_force.extend(item for item in said if (str(item), item.origin) not in there)
     return demands
 
 
-def _made(graph: DependencyGraph, node: str, position: int) -> tuple[tuple[Requirement, bool], ...]:
-    """Return the demands of a version as it makes them, each once, with whether it can never be set aside."""
+def _made(graph: DependencyGraph, node: str, position: int) -> tuple[tuple[Requirement, Edge], ...]:
+    """Return the demands of a version in its own words, each once, with what became of it."""
     key = (node, position)
     found = graph.made.get(key)
     if found is None:
         version = graph.candidates(base_name(node)).versions[position]
-        told: dict[tuple[object, ...], tuple[Requirement, bool]] = {}
+        told: dict[tuple[object, ...], tuple[Requirement, Edge]] = {}
         for edge in graph.edges(node, position):
             if not edge.structural:
                 # The nodes of its extras repeat a demand.
-                asked = (base_name(edge.dependency), edge.specifier, edge.extras)
-                told.setdefault(asked, (edge.requirement(version), edge.hard))
+                stated = edge.specifier if edge.stated is None else edge.stated.specifier
+                asked = (base_name(edge.dependency), stated, edge.extras)
+                told.setdefault(asked, (edge.own_words(version), edge))
         found = graph.made[key] = tuple(told.values())
     return found
 
@@ -112,7 +119,8 @@ def build_resolution(
                 extras=frozenset(extras.get(name, ())) & (metadata.provides_extra if metadata else frozenset()),
                 dependencies=tuple(demands.made_by.get(name, ())),
                 wanted_by=tuple(demands.in_force.get(name, ())),
-                set_aside=tuple(demands.set_aside.get(name, ())),
+                # Lines that an override of the project has replaced are that override, each of them.
+                set_aside=tuple(dict.fromkeys(demands.set_aside.get(name, ()))),
                 build_risk=build_risk(candidate.file) if graded and build_risk else None,
                 mended=metadata.mended if metadata else (),
             )
@@ -144,7 +152,7 @@ def walked_back(
         # A distribution that names the very version it was built with takes no step back in time.
         if any(written_by_a_person(r.origin) or r.is_pin for r in excluding):
             continue
-        forced = tuple(excluding) or tuple(_failing(graph, positions, name, newest, in_force))
+        forced = tuple(excluding) or tuple(dict.fromkeys(_failing(graph, positions, name, newest, in_force)))
         if forced:
             found.append(WalkedBack(name, candidates.versions[positions[node]], candidates.versions[newest], forced))
     return tuple(found)

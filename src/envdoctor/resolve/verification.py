@@ -47,6 +47,8 @@ class Promise:
     """Which demands of metadata, ``(owner, dependency)``, are set aside; what follows from binaries never is."""
     absent: frozenset[NormalizedName] = frozenset()
     """Projects that are rightly not there: excluded, or unknown."""
+    replaced: Mapping[NormalizedName, tuple[Requirement, ...]] = field(default_factory=dict)
+    """The project's own overrides, which stand in place of what distributions ask for."""
     instead: Mapping[NormalizedName, Requirement] = field(default_factory=dict)
     """What a distribution that asks for an excluded project gets in its place."""
 
@@ -65,16 +67,26 @@ class Promise:
             if name in self.instead and self.instead[name].name != package.name:
                 origin = DistributionOrigin(package.name, str(package.version), instead_of=name)
                 yield replace(self.instead[name], origin=origin)
-            if name in self.absent or (at_url and self.resolution.get(name) is None):
-                continue  # What comes from a URL need not be on an index.
-            if self.couplings.is_binary(package.name, name) or not self.ignored(package.name, name):
-                yield asked
-            elif self.resolution.get(name) is not None:
-                yield Requirement(name, asked.origin, extras=asked.extras)
+            for demand, elsewhere in self._in_force(asked, at_url=at_url):
+                if name in self.absent or (elsewhere and self.resolution.get(name) is None):
+                    continue  # What comes from a URL need not be on an index.
+                if self.couplings.is_binary(package.name, name) or not self.ignored(package.name, name):
+                    yield demand
+                elif self.resolution.get(name) is not None:
+                    yield Requirement(name, asked.origin, extras=asked.extras)
         origin = DistributionOrigin(package.name, str(package.version), coupling=True)
         for name, specifier in self.couplings.demands(package.name, package.version, frozenset(stated)):
             if name not in self.absent:
                 yield Requirement(name, origin, specifier)
+
+    def _in_force(self, asked: Requirement, *, at_url: bool) -> Iterator[tuple[Requirement, bool]]:
+        """Yield what counts of a demand, each with whether a URL says where it lies."""
+        if asked.name not in self.replaced:
+            yield asked, at_url
+        environment = self.target.marker_environment()
+        for override in self.replaced.get(asked.name, ()):
+            if may_hold(override.marker, environment):
+                yield replace(asked, specifier=override.specifier), bool(override.url)
 
     def _lines(self, package: ResolvedPackage) -> tuple[str, ...] | None:
         return next((lines for file in package.files if (lines := self._lines_of(file)) is not None), None)

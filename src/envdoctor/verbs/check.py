@@ -30,7 +30,6 @@ from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.project_index import as_stated
 from envdoctor.verbs.resolver_input import choose_python, manifest_of
 from envdoctor.verbs.scope import with_groups, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
@@ -122,7 +121,6 @@ def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, g
         manifest, resolver = choose_python(_manifests(request, request.project), request.index)
         examination = _examination(request, manifest.target)
         diagnosis = _diagnose(request, manifest, request.index, examination, resolver, repair)
-        diagnosis = as_stated(diagnosis, request.project, manifest.target, request.index)
     unread = _left_to_lock(request, manifest, diagnosis)
     outcomes: tuple[GroupOutcome, ...] = ()
     if groups and manifest is not None and diagnosis is not None and not unread:

@@ -1,11 +1,7 @@
-"""An index as the project's own settings make it count: demands that it overrides, and packages without their demands.
+"""An index as the project's own settings make it count, and its overrides as a lock records them.
 
-uv's ``override-dependencies`` take the place of every demand on a package; ``pip install --no-deps`` installs a package
-and leaves its demands aside. Both are the project's own words, and no conflict is found in what they set aside. What
-conda installs, conda holds together.
-
-What comes out names the distributions' own demands again: rules compare them with what is there, and a lock records who
-was overruled.
+``pip install --no-deps`` installs a package and leaves its demands aside; what conda installs, conda holds together.
+Both are the project's own words, and no conflict is found in what they set aside.
 """
 
 from __future__ import annotations
@@ -23,19 +19,16 @@ from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
-from envdoctor.diagnose.examination import stated
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
-from envdoctor.model.origin import DistributionOrigin, FileOrigin
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
-from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, may_hold
-from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
+from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
-from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
-from envdoctor.resolve.diagnosis import Diagnosis
-from envdoctor.resolve.requires_dist import MetadataLines
+from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
-__all__ = ["as_stated", "as_the_project_says", "left_to_conda", "overrides_of_project"]
+__all__ = ["as_the_project_says", "left_to_conda", "overrides_of_project"]
 
 
 def as_the_project_says(index: Index, project: Project, target: Target) -> Index:
@@ -43,9 +36,9 @@ def as_the_project_says(index: Index, project: Project, target: Target) -> Index
     alone = without_demands(project, target)
     conda = _names_of_conda(project)
     places = _local_wheels(project)
-    if not project.overrides and not alone and len(conda) < 2 and not places:
+    if not alone and len(conda) < 2 and not places:
         return index
-    return ProjectIndex(index, project.overrides, alone, conda, places)
+    return ProjectIndex(index, alone, conda, places)
 
 
 def _local_wheels(project: Project) -> dict[str, str]:
@@ -129,15 +122,11 @@ class ProjectIndex:
     def __init__(
         self,
         inner: Index,
-        overrides: Sequence[Requirement] = (),
         alone: frozenset[NormalizedName] = frozenset(),
         conda: frozenset[NormalizedName] = frozenset(),
         places: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.inner = inner
-        self._overrides: dict[NormalizedName, list[Requirement]] = {}
-        for override in overrides:
-            self._overrides.setdefault(override.name, []).append(override)
         self._alone = alone
         self._conda = conda
         self._places = places
@@ -171,89 +160,14 @@ class ProjectIndex:
         return self._known[file.filename]
 
     def _lines(self, found: CoreMetadata) -> Iterator[str]:
+        """Yield what counts: how conda's packages hold together is told by conda's metadata, not by the index's."""
         for line in found.requires_dist:
             try:
-                parsed = Pep508(line)
+                name = canonicalize_name(Pep508(line).name) if found.name in self._conda else ""
             except InvalidRequirement:
+                name = ""
+            if name not in self._conda:
                 yield line
-                continue
-            name = canonicalize_name(parsed.name)
-            if found.name in self._conda and name in self._conda:
-                continue  # How conda's packages hold together is told by conda's metadata, not by the index's.
-            overrides = self._overrides.get(name)
-            if overrides is None:
-                yield line
-                continue
-            extras = frozenset(map(canonicalize_name, parsed.extras))
-            for override in overrides:
-                yield replace(override, extras=extras, marker=both_markers(parsed.marker, override.marker)).pep508
-
-
-def as_stated(diagnosis: Diagnosis, project: Project | None, target: Target, index: Index) -> Diagnosis:
-    """Return the diagnosis with what distributions ask for themselves; what the project overrides is set aside."""
-    if project is None or not project.overrides:
-        return diagnosis
-    used = diagnosis.resolution
-    return replace(
-        diagnosis,
-        resolution=_stated(used, project, target, index) if used else None,
-        resolutions={name: _stated(one, project, target, index) for name, one in diagnosis.resolutions.items()},
-    )
-
-
-def _stated(resolution: Resolution, project: Project, target: Target, index: Index) -> Resolution:
-    names = {override.name for override in project.overrides}
-    lines = MetadataLines(target, {})
-    stated_by = {package.name: tuple(_demands(package, index, lines, names)) for package in resolution.packages}
-    environment = target.marker_environment()
-    said = [override for override in project.overrides if may_hold(override.marker, environment)]
-    packages = []
-    for package in resolution.packages:
-        mine = [demand for demand in stated_by[package.name] if resolution.get(demand.name)]
-        package = replace(package, dependencies=_in_place(package.dependencies, mine, names))
-        if package.name in names:
-            aside = [demand for demands in stated_by.values() for demand in demands if demand.name == package.name]
-            package = _overruled(package, [override for override in said if override.name == package.name], aside)
-        packages.append(package)
-    return replace(resolution, packages=tuple(packages))
-
-
-def _demands(
-    package: ResolvedPackage, index: Index, lines: MetadataLines, names: Iterable[NormalizedName]
-) -> Iterator[Requirement]:
-    """Yield what a package's own metadata asks of the overridden projects."""
-    try:
-        metadata = stated(index, package.file)
-    except (IndexUnavailable, MetadataUnavailable):
-        return
-    origin = DistributionOrigin(package.name, str(package.version))
-    for extra in ("", *sorted(package.extras)):
-        for parsed in lines.wanted(metadata, extra):
-            name = canonicalize_name(parsed.name)
-            if name in names:
-                extras = frozenset(canonicalize_name(item) for item in parsed.extras)
-                yield Requirement(name, origin, parsed.specifier, extras=extras, url=parsed.url)
-
-
-def _in_place(
-    dependencies: Sequence[Requirement], own: Sequence[Requirement], names: Iterable[NormalizedName]
-) -> tuple[Requirement, ...]:
-    """Return the dependencies, with the package's own words where an override stood."""
-    kept = [item for item in dependencies if item.name not in names or not _of_metadata(item)]
-    return tuple(dict.fromkeys((*kept, *own)))
-
-
-def _overruled(package: ResolvedPackage, said: Sequence[Requirement], aside: Sequence[Requirement]) -> ResolvedPackage:
-    """Return an overridden package: the override is in force, and nothing that distributions ask for."""
-    others = [item for item in package.wanted_by if not _of_metadata(item)]
-    there = {(str(item), item.origin) for item in others}
-    wanted = (*others, *(item for item in said if (str(item), item.origin) not in there))
-    kept = [item for item in package.set_aside if not _of_metadata(item)]
-    return replace(package, wanted_by=wanted, set_aside=tuple(dict.fromkeys((*kept, *aside))))
-
-
-def _of_metadata(requirement: Requirement) -> bool:
-    return isinstance(requirement.origin, DistributionOrigin) and not requirement.origin.coupling
 
 
 def overrides_of_project(

@@ -48,6 +48,7 @@ def manifest_of(
         requirements=(*map(_with_early_versions(project), project.requirements), *added),
         target=target,
         overrides=overrides,
+        replaced=_replaced(project),
         exclusions=exclusions,
         couplings=profile.couplings if profile else (),
         preferences=dict(locked.versions) if locked else {},
@@ -55,6 +56,14 @@ def manifest_of(
         policy=policy_of(project),
         described=dict(project.described),
     )
+
+
+def _replaced(project: Project) -> dict[NormalizedName, tuple[Requirement, ...]]:
+    """Return the project's own overrides by what they speak of; of one package there may be several."""
+    found: dict[NormalizedName, tuple[Requirement, ...]] = {}
+    for override in project.overrides:
+        found[override.name] = (*found.get(override.name, ()), override)
+    return found
 
 
 def policy_of(project: Project) -> Policy:
