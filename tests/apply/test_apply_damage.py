@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -234,3 +235,10 @@ def test_ctrl_c_while_a_cut_short_fix_is_taken_back_begins_nothing_after_it(
     assert fix("--yes") == 130
     assert not environment.exists()
     assert "in force" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_the_place_of_a_journal_is_damage(tmp_path: Path) -> None:
+    """Nobody writes to it, and reading it would never end."""
+    os.mkfifo(tmp_path / "events.jsonl")
+    assert read_journal(tmp_path).damage == f"`{tmp_path / 'events.jsonl'}` is no file"

@@ -191,6 +191,9 @@ def read_journal(folder: Path) -> JournalRecord:
     A journal of before the sums has none in any line. One that cannot be read counts as damaged, never as empty.
     """
     events: list[Mapping[str, Any]] = []
+    if (folder / _EVENTS).exists() and not (folder / _EVENTS).is_file():
+        # Reading a pipe or a device in its place might never end.
+        return JournalRecord(folder.name, folder, (), f"`{folder / _EVENTS}` is no file")
     try:
         data = (folder / _EVENTS).read_bytes()
     except FileNotFoundError:
