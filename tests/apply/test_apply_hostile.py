@@ -23,6 +23,7 @@ from apply_world import (
     tree_state,
 )
 
+from envdoctor.adapters.apply import downloads
 from envdoctor.adapters.apply.downloads import WrongFile, check_sdist, wheel_targets
 from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
@@ -75,6 +76,18 @@ def test_a_link_in_a_wheel_is_refused(tmp_path: Path) -> None:
         entry.external_attr = 0o120777 << 16
         archive.writestr(entry, "/etc/passwd")
     with pytest.raises(WrongFile, match="is a link"):
+        wheel_targets(path)
+
+
+@pytest.mark.parametrize("name", ["RECORD", "entry_points.txt"])
+def test_a_list_in_a_wheel_that_unpacks_to_gigabytes_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(downloads, "_LARGEST_TEXT", 1024 * 1024)
+    path = tmp_path / "evil-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"evil-1.0.dist-info/{name}", b"\n" * (1024 * 1024 + 1))
+    with pytest.raises(WrongFile, match=f"`evil-1.0.dist-info/{name}` is larger than 1 MiB"):
         wheel_targets(path)
 
 

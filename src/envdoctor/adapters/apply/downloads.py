@@ -26,6 +26,8 @@ from envdoctor.model.step import PlannedFile
 __all__ = ["Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
 
 _LONG_BLANKS = re.compile(r"(?<=\S)[^\S\n]{100,}(?=\S)")
+_LARGEST_TEXT = 64 * 1024 * 1024
+"""Bytes of a list in a wheel: those of real ones have a few MiB, and a small archive can hold gigabytes."""
 _SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
 
 
@@ -45,9 +47,9 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
                 if not item.filename.endswith("/"):
                     targets.append(_scheme(item.filename))
                 if item.filename.endswith(".dist-info/entry_points.txt"):
-                    targets += _scripts(archive.read(item).decode("utf-8", "replace"))
+                    targets += _scripts(_text(archive, item))
                 if item.filename.endswith(".dist-info/RECORD"):
-                    _check_record(path.name, archive.read(item).decode("utf-8", "replace"))
+                    _check_record(path.name, _text(archive, item))
     except (zipfile.BadZipFile, zlib.error, csv.Error, RuntimeError, OSError, EOFError, ValueError) as error:
         # RuntimeError: an encrypted member, or a compression that nobody knows. ValueError: a name that is no UTF-8.
         raise WrongFile(f"{path.name}: not a wheel: {error}") from None
@@ -55,6 +57,12 @@ def wheel_targets(path: Path) -> list[tuple[str, str]]:
         _check_member(path.name, relative)
         _check_reserved(path.name, scheme, relative)
     return targets
+
+
+def _text(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> str:
+    if item.file_size > _LARGEST_TEXT:
+        raise ValueError(f"`{item.filename}` is larger than {_LARGEST_TEXT >> 20} MiB")
+    return archive.read(item).decode("utf-8", "replace")
 
 
 def check_sdist(path: Path) -> None:
