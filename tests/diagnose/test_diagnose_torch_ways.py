@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
-from envdoctor.diagnose.torch_ways import Card, ways_of
+from envdoctor.diagnose.torch_choice import choose_torch
+from envdoctor.diagnose.torch_ways import Card, TorchChoice, ways_of
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import Arch, OperatingSystem, Target
 

@@ -23,7 +23,7 @@ from envdoctor.ports import ArchiveReader, Index
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.demand import Demands
-    from envdoctor.diagnose.torch_choice import TorchChoice
+    from envdoctor.diagnose.torch_ways import TorchChoice
     from envdoctor.model.binary import BinaryInventory
     from envdoctor.model.candidate import Rejection
     from envdoctor.model.conflict import Conflict, GroupOutcome

@@ -20,9 +20,8 @@ from envdoctor.model.target import Backend
 from envdoctor.model.version_table import VersionTable, contains
 from envdoctor.shipped import couplings, data_file
 
-__all__ = ["COMPANIONS", "PAIR_TABLES", "builds_apart", "built_for_numpy1", "misfits", "plan_scene"]
+__all__ = ["PAIR_TABLES", "builds_apart", "built_for_numpy1", "misfits", "plan_scene"]
 
-COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
 
 PAIR_TABLES = tuple(table.name for table in couplings())
 

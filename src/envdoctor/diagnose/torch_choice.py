@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.pairing import COMPANIONS
-from envdoctor.diagnose.torch_ways import Card, TorchWay, admits, ways_of
-from envdoctor.diagnose.wheel_facts import advice_for_torch, builds_for, shipped_wheel_facts, torches_for
-from envdoctor.model.dataclass import dataclass
+from envdoctor.diagnose.torch_ways import Card, TorchChoice, TorchWay, admits, ways_of
+from envdoctor.diagnose.wheel_facts import COMPANIONS, advice_for_torch, builds_for, shipped_wheel_facts, torches_for
 from envdoctor.model.index_url import label_of
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Backend, OperatingSystem
@@ -23,30 +21,9 @@ if TYPE_CHECKING:
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.target import Target
 
-__all__ = ["TorchChoice", "advice_for_card", "choose_torch", "held_back", "way_through"]
+__all__ = ["advice_for_card", "choose_torch", "held_back", "way_through"]
 
 _RANK = (Backend.CUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.DIRECTML, Backend.ZLUDA, Backend.CPU)
-
-
-@dataclass(frozen=True, slots=True)
-class TorchChoice:
-    """The card that was judged, and the ways to a torch for it, best first."""
-
-    card: Card
-    ways: tuple[TorchWay, ...]
-
-    @property
-    def taken(self) -> TorchWay | None:
-        """The first way that can be gone; None where torch has nothing for the system."""
-        return next((way for way in self.ways if not way.against), None)
-
-    def __str__(self) -> str:
-        taken = self.taken
-        if taken is None:
-            return f"torch for {self.card}: nothing is known"
-        others = [str(way) for way in self.ways if way is not taken]
-        rest = f"; else {'; '.join(others)}" if others else ""
-        return f"torch for {self.card}: {taken}{rest}"
 
 
 def choose_torch(facts: Facts, target: Target, project: Project | None) -> TorchChoice:

@@ -26,7 +26,7 @@ from envdoctor.shipped import data_file, torch_labels
 if TYPE_CHECKING:
     from envdoctor.model.target import Target
 
-__all__ = ["BY_EXTRA", "Card", "TorchWay", "ways_of"]
+__all__ = ["BY_EXTRA", "Card", "TorchChoice", "TorchWay", "ways_of"]
 
 BY_EXTRA = "amd-rocm-multi-arch"
 """AMD's index, as the table calls it, whose torch has a card's kernels by an extra."""
@@ -95,6 +95,27 @@ class TorchWay:
 
     def __str__(self) -> str:
         return f"{self.backend.value}: {self.said}"
+
+
+@dataclass(frozen=True, slots=True)
+class TorchChoice:
+    """The card that was judged, and the ways to a torch for it, best first."""
+
+    card: Card
+    ways: tuple[TorchWay, ...]
+
+    @property
+    def taken(self) -> TorchWay | None:
+        """The first way that can be gone; None where torch has nothing for the system."""
+        return next((way for way in self.ways if not way.against), None)
+
+    def __str__(self) -> str:
+        taken = self.taken
+        if taken is None:
+            return f"torch for {self.card}: nothing is known"
+        others = [str(way) for way in self.ways if way is not taken]
+        rest = f"; else {'; '.join(others)}" if others else ""
+        return f"torch for {self.card}: {taken}{rest}"
 
 
 def ways_of(card: Card, target: Target, wanted: SpecifierSet) -> tuple[TorchWay, ...]:

@@ -18,6 +18,7 @@ from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file, torch_labels
 
 __all__ = [
+    "COMPANIONS",
     "BuildNeed",
     "Devices",
     "Family",
@@ -30,6 +31,9 @@ __all__ = [
     "shipped_wheel_facts",
     "torches_for",
 ]
+
+COMPANIONS = ("torchaudio", "torchvision", "torchcodec")
+"""Packages that have builds of their own for each of torch's."""
 
 
 @dataclass(frozen=True, slots=True)

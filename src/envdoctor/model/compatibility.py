@@ -14,7 +14,7 @@ from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.requirement import endless_number, may_hold
-from envdoctor.model.target import Target
+from envdoctor.model.target import Target, dotted
 
 if TYPE_CHECKING:
     from packaging.markers import Marker
@@ -29,6 +29,7 @@ __all__ = [
     "can_use",
     "compatibility",
     "may_hold_on",
+    "read_python",
 ]
 
 KNOWN_PYTHONS = tuple((3, minor) for minor in range(8, 15))
@@ -37,6 +38,19 @@ _PATCHES = (*range(41), 99)
 """No CPython 3 has had a patch release above 3.x.30; 99 stands for all that may come."""
 _SDIST_RANK = 1_000_000
 _UPPER_BOUNDS = ("<", "<=")
+
+
+def read_python(text: str | None) -> tuple[int, int] | None:
+    """Read ``3.11``. Raises ValueError for what is no known Python."""
+    if text is None:
+        return None
+    oldest, newest = KNOWN_PYTHONS[0], KNOWN_PYTHONS[-1]
+    parts = text.strip().split(".")
+    if len(parts) in (2, 3) and all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
+        python = (int(parts[0]), int(parts[1]))
+        if oldest <= python <= newest:
+            return python
+    raise ValueError(f"`{text[:40]}` is not a CPython from {dotted(oldest)} to {dotted(newest)}; write it as 3.11")
 
 
 def admits(requires_python: SpecifierSet, python: tuple[int, int]) -> bool:

@@ -11,8 +11,8 @@ from packaging.requirements import Requirement as Pep508
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.host_needs import card_against
-from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
-from envdoctor.diagnose.torch_ways import BY_EXTRA, TorchWay
+from envdoctor.diagnose.torch_choice import choose_torch
+from envdoctor.diagnose.torch_ways import BY_EXTRA, TorchChoice, TorchWay
 from envdoctor.lock.locked_way import LockedWay
 from envdoctor.model.fact import Fact, Facts
 from envdoctor.model.index_url import bare_url

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
 
     from envdoctor.diagnose.advisories.advisory import Advisory
-    from envdoctor.diagnose.torch_choice import TorchChoice
+    from envdoctor.diagnose.torch_ways import TorchChoice
     from envdoctor.lock.locked_way import LockedWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.binary import BinaryInventory

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from envdoctor.model.compatibility import read_python
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.unknown import Unknown, UnknownKind
 from envdoctor.ports import SilentProgress, UsageError
@@ -21,7 +22,7 @@ from envdoctor.verbs.check import diagnose_project
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.index_choice import IndexChoice
 from envdoctor.verbs.session import open_session
-from envdoctor.verbs.target_choice import TargetChoice, read_python
+from envdoctor.verbs.target_choice import TargetChoice
 
 __all__ = ["Case", "exit_code", "read_cases", "run_cases"]
 

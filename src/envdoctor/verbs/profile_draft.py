@@ -6,7 +6,8 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from envdoctor.diagnose.torch_choice import TorchChoice, choose_torch
+from envdoctor.diagnose.torch_choice import choose_torch
+from envdoctor.diagnose.torch_ways import TorchChoice
 from envdoctor.model.finding import Finding
 from envdoctor.model.override import Override
 from envdoctor.model.project import Project

@@ -33,7 +33,7 @@ from envdoctor.verbs.target_choice import fitted, fitted_of_profile
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
-    from envdoctor.diagnose.torch_choice import TorchChoice
+    from envdoctor.diagnose.torch_ways import TorchChoice
     from envdoctor.lock.locked_way import LockedWay
     from envdoctor.lock.pylock_reader import LockedProject
     from envdoctor.model.environment import InstalledEnvironment

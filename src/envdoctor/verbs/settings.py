@@ -214,7 +214,7 @@ def _text(table: Table, key: str) -> str | None:
 def _python(table: Table) -> str | None:
     text = _text(table, "target-python")
     if text is not None:
-        from envdoctor.verbs.target_choice import read_python
+        from envdoctor.model.compatibility import read_python
 
         try:
             read_python(text)

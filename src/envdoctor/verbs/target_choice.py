@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.model.compatibility import KNOWN_PYTHONS, admits, admitted_minors
+from envdoctor.model.compatibility import KNOWN_PYTHONS, admits, admitted_minors, read_python
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.fact import Facts, FactState
@@ -19,7 +19,6 @@ from envdoctor.model.target import (
     TargetArch,
     TargetBackend,
     TargetProperty,
-    dotted,
 )
 from envdoctor.ports import UsageError
 from envdoctor.verbs.card_choice import card_facts
@@ -41,7 +40,6 @@ __all__ = [
     "for_environment_python",
     "host_target",
     "pick_target",
-    "read_python",
     "system_of",
     "torch_of_facts",
 ]
@@ -159,18 +157,6 @@ def for_environment_python(
     if not admitted or admitted == (choices or (target.python,)):
         return target, choices
     return replace(target, python=admitted[0], python_full=None), admitted if len(admitted) > 1 else ()
-
-
-def read_python(text: str | None) -> tuple[int, int] | None:
-    """Read ``3.11``. Raises ValueError."""
-    if text is None:
-        return None
-    parts = text.strip().split(".")
-    if len(parts) in (2, 3) and all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
-        python = (int(parts[0]), int(parts[1]))
-        if _OLDEST <= python <= _NEWEST:
-            return python
-    raise ValueError(f"`{text[:40]}` is not a CPython from {dotted(_OLDEST)} to {dotted(_NEWEST)}; write it as 3.11")
 
 
 def _arch(choice: TargetChoice, target: Target) -> Arch:

@@ -26,9 +26,9 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, Place, scenes
-from envdoctor.diagnose.pairing import COMPANIONS, builds_apart
+from envdoctor.diagnose.pairing import builds_apart
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import COMPANIONS, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend

@@ -26,8 +26,9 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.package_view import PackageView, Scene
-from envdoctor.diagnose.pairing import COMPANIONS, PAIR_TABLES, builds_apart, misfits, plan_scene
+from envdoctor.diagnose.pairing import PAIR_TABLES, builds_apart, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import COMPANIONS
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.repair import repair_in_use
 

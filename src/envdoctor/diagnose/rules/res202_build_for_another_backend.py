@@ -41,7 +41,7 @@ from envdoctor.diagnose.remedies import addressed
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, way_through
 from envdoctor.diagnose.wheel_contents import devices_inside, devices_told, label_inside
-from envdoctor.diagnose.wheel_facts import labels_with, shipped_wheel_facts
+from envdoctor.diagnose.wheel_facts import COMPANIONS, labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
@@ -60,8 +60,6 @@ if TYPE_CHECKING:
     from envdoctor.model.resolution import ResolvedPackage
 
 _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}
-_COMPANIONS = ("torch", "torchaudio", "torchvision", "torchcodec")
-"""What is judged by its label: torch here, the others beside it."""
 
 _FROM_CONDA = Remedy(
     "ask conda for a CUDA build: `pytorch-gpu` of conda-forge, or, up to torch 2.5, `pytorch-cuda` of the channels "
@@ -93,7 +91,13 @@ def _devices(examination: Examination, view: PackageView, target: Target) -> Dev
     """Return what a package's libraries are for: as the planned wheel says, else as the tables do."""
     package = examination.resolution.get(view.name) if examination.resolution and view.place is Place.PLAN else None
     known = shipped_wheel_facts().devices_of(view.name, view.version, target)
-    if package is None or view.name in _COMPANIONS or package.file.filename.endswith("-any.whl") or view.source_only:
+    if (
+        package is None
+        # torch is judged by its label, these beside it.
+        or view.name in ("torch", *COMPANIONS)
+        or package.file.filename.endswith("-any.whl")
+        or view.source_only
+    ):
         return known
     tabled = any(item.package == view.name for item in shipped_wheel_facts().devices)
     if tabled or _wants_torch(package):

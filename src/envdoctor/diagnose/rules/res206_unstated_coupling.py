@@ -30,6 +30,7 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import COMPANIONS
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -40,7 +41,6 @@ from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
-_COMPANIONS = frozenset({"torchaudio", "torchvision", "torchcodec"})
 # Releases whose metadata names no torch: the newest one that a resolver would take if nothing else spoke.
 _SILENT = (("torchaudio", "2.11.0", "torchaudio-torch"), ("torchcodec", "0.11.0", "torchcodec-torch"))
 _TABLES = tuple((name, table) for name, _, table in _SILENT)
@@ -48,7 +48,7 @@ _TABLES = tuple((name, table) for name, _, table in _SILENT)
 
 def _stated(package: ResolvedPackage) -> list[Requirement]:
     """Return the demands on a package that metadata, or a person, states and that its companions do not make."""
-    return [item for item in package.wanted_by if item.asked_by not in _COMPANIONS]
+    return [item for item in package.wanted_by if item.asked_by not in COMPANIONS]
 
 
 def _admits(package: ResolvedPackage, version: Version) -> bool:
