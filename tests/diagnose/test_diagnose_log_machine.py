@@ -465,3 +465,32 @@ def test_a_torch_that_conda_built_for_the_cpu_is_named_as_the_cause() -> None:
     log = "  pytorch  conda-forge/linux-64::pytorch-2.6.0-cpu_mkl_py312_104\n>>> torch.cuda.is_available()\nFalse"
     (found,) = examine(examination_of({"log": log}))
     assert "pytorch=*=cuda*" in found.remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("log", "code", "severity"),
+    [
+        (
+            "2025-03-05 14:16:51: F xla/gpu/nvptx_compiler.cc:850] Couldn't get ptxas version :\nAborted (core dumped)",
+            "ADV391",
+            Severity.ERROR,
+        ),
+        ("XlaRuntimeError: INTERNAL: RET_CHECK failure (gpu_compiler.cc:626) dnn != nullptr", "ADV392", Severity.ERROR),
+        (
+            "FAIL : libonnxruntime_providers_tensorrt.so with error: ?\nFalling back to ['CUDAExecutionProvider', 'x']",
+            "ADV393",
+            Severity.INFO,
+        ),
+        (
+            "CUDA error: no kernel image is available for execution on the device\n in function ggml_cuda_compute",
+            "ADV394",
+            Severity.ERROR,
+        ),
+        ("ggml_metal_init: error: MTLLibraryErrorDomain Code=3", "LOG001", Severity.WARNING),
+        ("2025-03-05 14:16:51: F external/xla/xla/a.cc:1] Nobody knows this", "LOG001", Severity.WARNING),
+    ],
+)
+def test_failures_of_xla_onnxruntime_and_llama_cpp_are_not_laid_to_torch(
+    log: str, code: str, severity: Severity
+) -> None:
+    assert [(item.rule, item.severity) for item in examine(examination_of({"log": log}))] == [(code, severity)]

@@ -30,7 +30,7 @@ _MAY_TELL = re.compile(
     r" instr|exit (?:code|status)|exited with|non-zero|not found"
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
-    r"|cannot be loaded|Cannot find|E\d{4} \d\d:|\bE [\w./-]+:\d+\] "
+    r"|cannot be loaded|Cannot find|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
     r"|panic:|violation|Failure|LoadFile|Speicherz|segment|Abgebr|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
@@ -56,7 +56,9 @@ _TELLING = re.compile(
             r"terminate called ",
             r"libc\+\+abi: ",
             r"what\(\): ",
-            r"F\d{4} \d\d:\d\d:\d\d\S* +\d+ \S+\] ",
+            r"(?:F\d{4} \d\d:\d\d:\d\d\S* +\d+|(?:\d[\d:. -]+: )?F) \S+:\d+\] ",
+            # llama.cpp and what is made of ggml.
+            r"(?:ggml|llama|clip|whisper)_\w+: (?:error\b|failed to (?:load|initiali[sz]e|allocate|create)\b)",
             r"(?:\S+ )?Check failed: ",
             r"(?:\d[\d:. -]+: )?[IWE] \S+:\d+\] OP_REQUIRES failed at \S+ : (?!OUT_OF_RANGE|CANCELLED|Out of|Canc)",
             (
