@@ -77,7 +77,6 @@ def profile_called(name: str) -> Profile:
     """Return a profile by its name, or the path of its file. Raises UsageError."""
     from envdoctor.profile.load import load_profile
     from envdoctor.profile.validation import ProfileError
-    from envdoctor.verbs.settings import Settings
 
     try:
         return further_profile(name, Settings(), Path()) or load_profile(name)
