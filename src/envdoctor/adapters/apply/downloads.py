@@ -21,11 +21,11 @@ from typing import BinaryIO, Protocol
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.paths import fault_of_relative
+from envdoctor.adapters.ini_text import read_ini
 from envdoctor.model.step import PlannedFile
 
 __all__ = ["Fetch", "WrongFile", "check_sdist", "download_all", "wheel_targets"]
 
-_LONG_BLANKS = re.compile(r"(?<=\S)[^\S\n]{100,}(?=\S)")
 _LARGEST_TEXT = 64 * 1024 * 1024
 """Bytes of a list in a wheel: those of real ones have a few MiB, and a small archive can hold gigabytes."""
 _SCHEMES = ("purelib", "platlib", "scripts", "data", "headers")
@@ -133,8 +133,7 @@ def _scripts(text: str) -> list[tuple[str, str]]:
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
-        # configparser takes the square of a run of blanks in time.
-        parser.read_string(_LONG_BLANKS.sub(" ", text))
+        read_ini(parser, text)
     except configparser.Error:
         return []
     names = [

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.adapters.ini_text import read_ini
 from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
@@ -149,7 +150,7 @@ def _parsed(text: str) -> RawConfigParser:
 
     parser = configparser.RawConfigParser()
     try:
-        parser.read_string(text)
+        read_ini(parser, text)
     except configparser.Error as error:
         raise ValueError(str(error)) from None
     return parser

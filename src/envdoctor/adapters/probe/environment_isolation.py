@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from envdoctor.adapters.ini_text import read_ini
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.environment import EnvironmentProblem, ProblemKind
 
@@ -132,7 +133,7 @@ def _read_pip_file(path: Path) -> list[tuple[str, str]]:
 
     parser = configparser.RawConfigParser(strict=False)
     try:
-        parser.read_string(data.decode("utf-8-sig", "replace"))
+        read_ini(parser, data.decode("utf-8-sig", "replace"))
     except configparser.Error:
         return []
     found: dict[str, str] = {}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packaging.markers import Marker
 
+from envdoctor.adapters.ini_text import read_ini
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirement_lines import without_comment
@@ -27,7 +28,6 @@ from envdoctor.setup_markers import called
 __all__ = ["read_setup_cfg", "read_setup_py"]
 
 _SECTION = re.compile(r"^\[([^\]]+)\]")
-_LONG_BLANKS = re.compile(r"(?<=\S)[^\S\n]{100,}(?=\S)")
 _OPTION = re.compile(r"^([^\s=:#;][^=:]*)[=:]\s*(.*)$")
 
 
@@ -60,8 +60,7 @@ def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, wante
 def _check(file: TextFile) -> None:
     parser = configparser.RawConfigParser(strict=False)
     try:
-        # configparser takes the square of a run of blanks in time.
-        parser.read_string(_LONG_BLANKS.sub(" ", file.text))
+        read_ini(parser, file.text)
     except configparser.MissingSectionHeaderError as error:
         raise ProjectFileError(file.shown, error.lineno, "invalid setup.cfg: a line before any section") from error
     except configparser.ParsingError as error:
