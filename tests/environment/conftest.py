@@ -111,6 +111,6 @@ CLEAN = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
 
 @pytest.fixture
 def clean() -> dict[str, str]:
-    # Without these no program starts on Windows, and under Wine none finds its libraries.
-    needed = ("SYSTEMROOT", "PATH") if os.name == "nt" else ()
-    return {**CLEAN, **{name: os.environ[name] for name in needed}}
+    # Without these no program starts on Windows, and under Wine or qemu none finds its libraries.
+    needed = ("SYSTEMROOT", "PATH") if os.name == "nt" else ("QEMU_LD_PREFIX",)
+    return {**CLEAN, **{name: os.environ[name] for name in needed if name in os.environ}}

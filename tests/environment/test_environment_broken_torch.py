@@ -13,6 +13,7 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGABRT or SIGKILL that ends a process")
 
 LIMIT_S = 2.0
+"""For what hangs. What ends by itself gets longer: a busy machine needs more than this to start Python."""
 ABORTS = "import os\nos.abort()\n"
 HANGS = "import time\ntime.sleep(600)\n"
 HANGS_WITH_A_CHILD = "import subprocess, time\nsubprocess.Popen(['sleep', '600'])\ntime.sleep(600)\n"
@@ -23,10 +24,10 @@ LEAVES = "import os\nos._exit(0)\n"
 FLOODS = "import sys\nwhile True: sys.stderr.write('x' * 65536)\n"
 
 
-def check(*arguments: str) -> tuple[int, dict[str, object], float]:
-    command = [sys.executable, "-m", "envdoctor", "check", "--format", "json", "--import-timeout", str(LIMIT_S)]
+def check(*arguments: str, limit_s: float = 20) -> tuple[int, dict[str, object], float]:
+    command = [sys.executable, "-m", "envdoctor", "check", "--format", "json", "--import-timeout", str(limit_s)]
     begin = time.monotonic()
-    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120, check=False)
     assert "Traceback" not in done.stderr
     return done.returncode, json.loads(done.stdout), time.monotonic() - begin
 
@@ -53,13 +54,13 @@ def test_a_broken_torch_is_a_finding(venv, venv_site, text, says, registered):
     else:
         (venv_site.folder / "torch").mkdir()
         (venv_site.folder / "torch" / "__init__.py").write_text(text, encoding="utf-8")
-    code, report, seconds = check("--env", str(venv))
+    code, report, seconds = check("--env", str(venv), limit_s=LIMIT_S if "hangs" in says else 20)
     assert code == 1
     ((rule, message),) = errors(report)
     assert rule == "ENV020"
     assert message.startswith(says)
     assert report["complete"] is True
-    assert seconds < LIMIT_S + 20
+    assert seconds < 40
 
 
 @pytest.mark.parametrize(
@@ -75,12 +76,13 @@ def test_a_broken_torch_is_a_finding(venv, venv_site, text, says, registered):
 )
 def test_nothing_that_torch_does_keeps_check_from_its_end(venv, venv_site, text, says):
     venv_site.add("torch", "2.11.0", files={"torch/__init__.py": text})
-    code, report, seconds = check("--python", str(venv / "bin" / "python"))
+    limit_s = LIMIT_S if says == "hangs" else 20
+    code, report, seconds = check("--python", str(venv / "bin" / "python"), limit_s=limit_s)
     assert code == 1
     ((rule, message),) = errors(report)
     assert rule == "ENV020"
     assert message.startswith(f"`import torch` {says}")
-    assert seconds < LIMIT_S + 20
+    assert seconds < 40
 
 
 def test_a_torch_whose_files_are_gone_is_one_that_cannot_be_imported(venv, venv_site):

@@ -92,7 +92,8 @@ def test_an_interpreter_that_fails_leaves_the_folder(venv, venv_site, diagnose, 
     venv_site.add("foo", "1.0")
     script(venv / "bin" / "python", text)
     begin = time.monotonic()
-    environment = read_environment(venv, timeout_s=0.4, environ=clean)
+    limit = 0.4 if kind is ProblemKind.INTERPRETER_TIMEOUT else 20
+    environment = read_environment(venv, timeout_s=limit, environ=clean)
     assert time.monotonic() - begin < 30
     assert [item.name for item in environment.distributions] == ["foo"]
     assert environment.source == "folder"
@@ -175,7 +176,8 @@ def test_an_import_is_survived_and_named(tmp_path, clean, module, status, detail
     for name, text in MODULES.items():
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     begin = time.monotonic()
-    outcome = probe_import(sys.executable, module, 1.5, environment={**clean, "PYTHONPATH": str(tmp_path)})
+    limit = 1.5 if status == "timed-out" else 20
+    outcome = probe_import(sys.executable, module, limit, environment={**clean, "PYTHONPATH": str(tmp_path)})
     assert (outcome.status, outcome.detail) == (status, detail)
     assert time.monotonic() - begin < 30
     assert len(outcome.output) <= 4000
@@ -204,7 +206,8 @@ def test_only_names_of_modules_are_imported():
 def test_a_torch_that_cannot_be_imported_is_one_finding(venv, venv_site, diagnose, clean, text, says):
     venv_site.add("torch", "2.6.0", files={"torch/__init__.py": text} if text else None)
     begin = time.monotonic()
-    environment = probe_imports(read_environment(venv, environ=clean), ("torch",), 1.5, environment=clean)
+    limit = 1.5 if says is not None and "hangs" in says else 20
+    environment = probe_imports(read_environment(venv, environ=clean), ("torch",), limit, environment=clean)
     findings = diagnose(environment)
     assert time.monotonic() - begin < 30
     if says is None:

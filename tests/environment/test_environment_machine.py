@@ -86,8 +86,8 @@ def test_the_python_of_an_environment_elsewhere_is_not_this_one(by_mail):
 
 
 def test_the_system_of_an_environment_elsewhere_is_not_this_one(by_mail):
-    # The default index's torch is for the CPU on Windows and for CUDA 12.1 on Linux.
-    driver = {"driver": {"version": "470.0"}}
+    # The default index's torch is for the CPU on Windows and on aarch64, and for CUDA 12.1 on Linux elsewhere.
+    driver = {"driver": {"version": "470.0"}, "arch": "x86_64"}
     assert by_mail("torch==2.4.1\n", driver) == []
     assert ("error", "ADV056", "driver") in by_mail("torch==2.4.1\n", {"os": "linux", **driver})
     assert ("error", "ADV056", "driver") in by_mail("torch==2.4.1\ntriton==3.0.0\n", driver)
