@@ -15,6 +15,7 @@ from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.target import Backend, OperatingSystem, TargetProperty
 
 SM_120 = "NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation."
+OTHER_CUDA = "The detected CUDA version (11.5) mismatches the version that was used to compile PyTorch (12.1)."
 GFX1031 = "rocBLAS error: Cannot read TensileLibrary.dat: No such file or directory for GPU arch : gfx1031"
 
 
@@ -491,6 +492,25 @@ def test_a_torch_that_conda_built_for_the_cpu_is_named_as_the_cause() -> None:
     ],
 )
 def test_failures_of_xla_onnxruntime_and_llama_cpp_are_not_laid_to_torch(
+    log: str, code: str, severity: Severity
+) -> None:
+    assert [(item.rule, item.severity) for item in examine(examination_of({"log": log}))] == [(code, severity)]
+
+
+@pytest.mark.parametrize(
+    ("log", "code", "severity"),
+    [
+        (
+            "/v/libcublas.so.11: symbol cublasLtGetStatusString, version libcublasLt.so.11 not defined in file x",
+            "ADV160",
+            Severity.ERROR,
+        ),
+        ("/v/libcudnn_cnn_infer.so.8: undefined symbol: _ZTIN1a, version libcudnn_ops.so.8", "ADV160", Severity.ERROR),
+        (f"RuntimeError: {OTHER_CUDA}", "ADV057", Severity.ERROR),
+        (OTHER_CUDA, "ADV057", Severity.WARNING),
+    ],
+)
+def test_libraries_and_toolkits_of_another_cuda_are_as_bad_as_the_log_says(
     log: str, code: str, severity: Severity
 ) -> None:
     assert [(item.rule, item.severity) for item in examine(examination_of({"log": log}))] == [(code, severity)]
