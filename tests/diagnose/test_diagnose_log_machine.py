@@ -507,6 +507,7 @@ def test_failures_of_xla_onnxruntime_and_llama_cpp_are_not_laid_to_torch(
         ),
         ("/v/libcudnn_cnn_infer.so.8: undefined symbol: _ZTIN1a, version libcudnn_ops.so.8", "ADV160", Severity.ERROR),
         (f"RuntimeError: {OTHER_CUDA}", "ADV057", Severity.ERROR),
+        (f"RuntimeError:\n{OTHER_CUDA}", "ADV057", Severity.ERROR),
         (OTHER_CUDA, "ADV057", Severity.WARNING),
     ],
 )
