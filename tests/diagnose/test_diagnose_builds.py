@@ -501,3 +501,20 @@ def test_a_jetsons_torch_is_that_of_its_jetpack(jetpack: str, python: str, index
     facts = Facts(Fact(name, FactState.KNOWN, value, "test") for name, value in card.items())
     target = target_of(f"linux/aarch64/{python}/cuda")
     assert index in advice_for_card("sm_87", Examination(target=target, facts=facts))
+
+
+def test_for_cuda_no_wheel_is_opened() -> None:
+    archives = MemoryArchives({"auto-gptq": {"autogptq_cuda_64.so": ""}})
+    assert not found("RES202", _wheel("auto-gptq==0.7.1", "torch"), target=CUDA, archives=archives)
+    assert archives.opened == []
+
+
+def test_what_comes_with_an_extra_says_whose() -> None:
+    asked = require("jax[cuda12]")
+    jax = resolved("jax==0.12.0", wanted_by=[asked])
+    plugin = replace(
+        _wheel("jax-cuda12-plugin==0.12.0"), wanted_by=(by_distribution("jax-cuda12-plugin", "jax", "0.12.0"),)
+    )
+    (finding,) = found("RES202", jax, plugin, target=ROCM)
+    assert finding.remedy is not None
+    assert finding.remedy.summary.endswith("; it comes with `jax[cuda12]` (requirements.txt:1) -> jax-cuda12-plugin")

@@ -522,6 +522,7 @@ _EXTRAS = [
         (["onnxruntime-gpu==1.20.0", "torch==2.6.0+cpu"], {}, "loads CUDA 12's libraries"),
         (["ctranslate2==4.8.5"], {}, "`ctranslate2` 4.8.5 loads CUDA 12's libraries, and nothing"),
         (["ctranslate2==4.8.5", "torch==2.15.0+cu132"], {}, "needs CUDA 12, and `torch` 2.15.0+cu132 brings CUDA 13"),
+        (["onnxruntime-gpu==1.31.1", "nvidia-cublas-cu12==12.9"], {}, "and `nvidia-cublas-cu12` 12.9 brings CUDA 12"),
         (["onnxruntime-gpu==1.31.1", "nvidia-cublas==13.1"], {}, None),
         (["onnxruntime-gpu==1.26.0", "nvidia-cublas-cu12==12.9"], {}, None),
         (["onnxruntime-gpu==1.31.1", "torch==2.15.0+cu132"], {}, None),

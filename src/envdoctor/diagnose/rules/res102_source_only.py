@@ -233,8 +233,9 @@ def _planned(examination: Examination) -> Iterator[Finding]:
             if need and need.is_in_vain(examination.target):
                 wheels = _way_without_cuda(need, examination.target)
             elif examination.target and need and need.wheels_are_for_cuda(examination.target):
-                wheels = f"install what the build needs first: wheels of `{package.name}` are for CUDA"
-                wheels = "; ".join(filter(None, (wheels, need.told_of(examination.target))))
+                first = "install what the build needs first"
+                there = "" if wheels.endswith(first) else f": wheels of `{package.name}` are for CUDA"
+                wheels = "; ".join(filter(None, (f"{first}{there}", need.told_of(examination.target))))
         version, risk, target = str(package.version), package.build_risk, examination.target
         yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, target)
 

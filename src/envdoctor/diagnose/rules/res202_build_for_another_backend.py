@@ -99,6 +99,8 @@ def _devices(examination: Examination, view: PackageView, target: Target) -> Dev
         or view.source_only
     ):
         return known
+    if target.backend is Backend.CUDA:
+        return known  # What nobody knows is for CUDA, as nearly all is: no wheel need be opened.
     tabled = any(item.package == view.name for item in shipped_wheel_facts().devices)
     if tabled or _wants_torch(package):
         known = devices_inside(examination.archives, package, tabled=tabled) or known
@@ -140,7 +142,16 @@ def _remedy(examination: Examination, name: str, version: Version, target: Targe
         return Remedy(_torch_for(examination, target, version))
     if name == "bitsandbytes":
         return Remedy(_newer_bitsandbytes(examination, target))
-    return Remedy(in_place_of(examination, name, target))
+    advice = in_place_of(examination, name, target)
+    return Remedy(f"{advice}{_coming_with(examination, name)}" if advice.startswith("leave it out") else advice)
+
+
+def _coming_with(examination: Examination, name: str) -> str:
+    """Return with what a planned package comes that no line asks for by name; empty where one does."""
+    chain = chain_to(examination.resolution, name) if examination.resolution is not None else None
+    return (
+        f"; it comes with {chain}" if chain is not None and chain.root is not None and chain.root.name != name else ""
+    )
 
 
 def _torch_for(examination: Examination, target: Target, version: Version) -> str:

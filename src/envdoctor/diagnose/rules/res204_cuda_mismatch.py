@@ -87,11 +87,12 @@ def _users(scene: Scene, target: Target) -> Iterator[tuple[PackageView, VersionT
 def _unserved(examination: Examination, scene: Scene, target: Target) -> Iterator[Finding]:
     """Yield the packages for which the plan has no CUDA of their major: torch's is another, or there is none."""
     torch = scene.get("torch")
+    bringing = torch if torch is not None and torch.cuda_major is not None else _cublas(scene)
     for user, table, cuda in _users(scene, target):
         if scene.get(_name(nvidia_package("cublas", cuda, cuda))) or (torch and torch.cuda_major == cuda):
             continue
-        if torch is not None and torch.cuda_major is not None:
-            yield _of_another(user, table, cuda, torch)
+        if bringing is not None:
+            yield _of_another(user, table, cuda, bringing)
         elif torch is None or torch.label == "cpu":
             yield from _without(examination, user, table, cuda)
 
@@ -128,18 +129,25 @@ def _name(requirement: str | None) -> str:
     return (requirement or "").partition("=")[0]
 
 
-def _of_another(user: PackageView, table: VersionTable, cuda: int, torch: PackageView) -> Finding:
-    other = table.going_with(Version(str(torch.cuda_major)), user.version)
-    take = f"take `{user.name}{other}`, which was built for CUDA {torch.cuda_major}" if other else ""
+def _cublas(scene: Scene) -> PackageView | None:
+    """Return a cuBLAS that is planned, whoever asks for it: two of NVIDIA's cuDNN own the same files."""
+    named = (scene.get(f"nvidia-cublas{suffix}") for suffix in ("", "-cu12", "-cu11"))
+    return next((view for view in named if view is not None), None)
+
+
+def _of_another(user: PackageView, table: VersionTable, cuda: int, bringing: PackageView) -> Finding:
+    there = bringing.cuda_major or bringing.version.major
+    other = table.going_with(Version(str(there)), user.version)
+    take = f"take `{user.name}{other}`, which was built for CUDA {there}" if other else ""
     beside = f"ask for `{nvidia_package('cublas', cuda, cuda)}` beside it, and have its folder on the loader's path"
     return _finding(
-        (user.name, torch.name),
-        f"`{user.name}` {user.version} needs CUDA {cuda}, and `torch` {torch.version} brings CUDA {torch.cuda_major}",
+        (user.name, bringing.name),
+        f"`{user.name}` {user.version} needs CUDA {cuda}, and `{bringing.name}` {bringing.version} brings CUDA {there}",
         (
             Evidence(table.evidence, f"table {table.name}"),
-            Evidence(f"torch build {torch.label}", torch.label_source),
+            Evidence(f"torch build {bringing.label}" if bringing.label else str(bringing), bringing.label_source),
         ),
-        take or f"{beside}; or take a torch for CUDA {cuda}",
+        take or (f"{beside}; or take a torch for CUDA {cuda}" if bringing.name == "torch" else beside),
     )
 
 
