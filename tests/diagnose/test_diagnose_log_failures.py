@@ -89,6 +89,15 @@ FATAL = {
         "## Error Details\n- **Node ID:** 7\n- **Exception Type:** ValueError\n- **Exception Message:** no voice",
         "ValueError: no voice",
     ),
+    "a part of ComfyUI that was left out": (
+        ("Import times for custom nodes:\n   0.0 seconds: C:\\x\\a.py\n   0.2 seconds (IMPORT FAILED): C:\\x\\Nodes\n"
+        "Starting server\nTo see the GUI go to: http://127.0.0.1:8188"),
+        "0.2 seconds (IMPORT FAILED)",
+    ),
+    "a module of such a part": (
+        "Cannot import C:\\x\\Nodes module for custom nodes: no voice\nTo see the GUI go to: http://127.0.0.1:8188",
+        "Cannot import C:\\x\\Nodes",
+    ),
     "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
 }  # fmt: skip
 

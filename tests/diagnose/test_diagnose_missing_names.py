@@ -113,3 +113,20 @@ def test_every_row_says_versions_and_something_to_ask_for() -> None:
     assert all(row["package"] and row["version"] and row["of"] for row in rows)
     keys = [(row["package"], row["version"], str(row["of"])) for row in rows]
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("more", "package"),
+    [
+        ({"installed": ["triton-windows==3.3.0.post19"]}, "triton-windows"),
+        ({"target": "windows/x86_64/3.12/cuda"}, "triton-windows"),
+        ({"installed": ["triton==3.3.0"], "target": "linux/x86_64/3.12/cuda"}, "triton"),
+    ],
+)
+def test_the_distribution_that_gives_the_module_there_is_named(more: dict[str, object], package: str) -> None:
+    error = "ImportError: cannot import name 'AttrsDescriptor' from 'triton.compiler.compiler' (x/triton/compiler.py)"
+    asked_by = r"C:\app\run.py" if "installed" not in more else _PROGRAM
+    (finding,) = _findings(error, asked_by, **more)
+    assert finding.subject == package
+    assert finding.remedy is not None
+    assert f"take `{package}>=2.3,<3.3`" in finding.remedy.summary

@@ -105,3 +105,20 @@ def test_an_unmet_demand_is_told_by_what_an_advisory_says_of_what_is_installed_a
     unmet = Finding("ENV001", "unmet", Severity.ERROR, "torchaudio", SubjectKind.PACKAGE, "m", packages=("torch",))
     advised = replace(unmet, rule="ADV006", packages=("torch", "torchaudio"), look=look)
     assert engine._told_better(unmet, [advised]) is told
+
+
+@pytest.mark.parametrize(
+    ("who", "there", "said", "commands"),
+    [
+        ("vllm 0.11.0", "2.9.1+rocm6.4", "take vllm's own wheels for ROCm", ()),
+        ("vllm 0.11.0+rocm64", "2.9.1+rocm6.4", "from an index of torch's own", ("whl/rocm6.4",)),
+        ("foo 1.0", "2.9.1+rocm6.4", "from an index of torch's own, that of the +rocm6.4 builds", ("whl/rocm6.4",)),
+        ("foo 1.0", "2.9.1+rocm7.2", "from an index of torch's own with builds for the device", ()),
+        ("foo 1.0", "2.9.1", "install a version that suits `foo`", ("torch==2.8.0",)),
+    ],
+)
+def test_a_torch_for_a_device_is_not_replaced_by_one_of_the_default_index(who, there, said, commands) -> None:
+    remedy = _remedy(UNMET.format(who=who, wanted="==2.8.0", there=there))
+    assert said in remedy.summary
+    assert len(remedy.commands) == len(commands)
+    assert all(part in line for part, line in zip(commands, remedy.commands, strict=True))

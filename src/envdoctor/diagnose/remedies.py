@@ -8,10 +8,13 @@ from collections.abc import Iterable, Mapping
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.model.build_label import read_label
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Remedy, in_words
 from envdoctor.model.version_table import VersionTable
-from envdoctor.shipped import couplings, torch_labels
+from envdoctor.shipped import couplings, data_file, torch_labels
+
+_BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
 
 __all__ = ["addressed", "installer_commands", "listed", "moved_with", "remedy_of_move"]
 
@@ -119,9 +122,15 @@ def remedy_of_move(
     """
     there = _versions(installed)
     moved = moved_with(name, wanted, {each: version for each, version in there.items() if each != consumer})
-    if not moved or name not in there:
-        return None
     label = there["torch"].local if "torch" in there else None
+    own = there[consumer].local if consumer in there else None
+    if name in _BUILT_TOGETHER and own is None and (words := _for_the_device(consumer, label)):
+        return Remedy(
+            f"`{consumer}` of the default index is for CUDA, and torch {there['torch']} is not: {words}; what it asks "
+            f"for would bring a torch for CUDA"
+        )
+    if name not in there or not (moved or (name == "torch" and label)):
+        return None
     if (fitting := _suiting(consumer, name, there)) is not None:
         option = _option_of_index(there[name], label) if name == "torch" else ()
         return Remedy(
@@ -136,12 +145,23 @@ def remedy_of_move(
     label = (pin.local if pin is not None else None) or label
     option = _option_of_index(pin, label) if pin is not None and all(moved.values()) else None
     texts = [f"{each}{versions}" for each, versions in together.items()]
+    how, whence = "move", "together, in one command and all from one index"
+    if not moved:
+        how, whence = "take", "from an index of torch's own"
     return Remedy(
-        f"move {listed(texts)} together, in one command and all from one index"
+        f"{how} {listed(texts)} {whence}"
         f"{f', that of the +{label} builds' if option else _other_index(label) if label else ''}",
         Applicability.UNSAFE,
         () if option is None else installer_commands(environment, ("install", *texts, *option)),
     )
+
+
+def _for_the_device(name: str, label: str | None) -> str:
+    """Return what to do about a distribution whose wheels are not for the device of that label; else nothing."""
+    build = read_label(label)
+    backend = build.backend.value if build is not None else ""
+    rows = (row for row in data_file("wheels")["instead"] if row["package"] == name and backend in row["backends"])
+    return next((str(row["words"]) for row in rows), "")
 
 
 def _other_index(label: str) -> str:

@@ -30,7 +30,7 @@ _MAY_TELL = re.compile(
     r" instr|exit (?:code|status)|exited with|non-zero|not found"
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
-    r"|cannot be loaded|Cannot find|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
+    r"|cannot be loaded|Cannot find|Cannot import|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
     r"|panic:|violation|Failure|LoadFile|Speicherz|segment|Abgebr|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
@@ -46,6 +46,8 @@ _CRASH = (
     r"|Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Violaci\u00f3n de segmento|\u6bb5\u9519\u8bef)"
     r"(?:: \d+)?(?: +\((?:core dumped|SIG\w+|Speicherabzug geschrieben)\))?(?:$| {2,}| +(?:\S*python|\./|sudo)\S*)"
 )
+_OF_A_NODE = r"(?:- +)?\d[\d.]* seconds? \(IMPORT FAILED\): |Cannot import .{1,300} module for custom nodes: "
+"""A part of ComfyUI that was left out: the program goes on without it, and nothing gets over that."""
 _TELLING = re.compile(
     "|".join(
         (
@@ -117,7 +119,7 @@ _TELLING = re.compile(
             r"(?:FATAL|[Ff]atal)(?: ?:|\]) ?\S",
             r"Error occurred when executing",
             r"Error\(s\) in loading state_dict",
-            r"IMPORT FAILED",
+            _OF_A_NODE,
             r"(?:ERROR|Error|error|CRITICAL)(?: ?: ?|\[|:\w[\w.]*:)\s*(?![-+\d.e%]+(?:\s|$|,))\S",
         )
     )
@@ -194,7 +196,8 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     if not told:
         return ()
     well = max((line.number for line in lines if WENT_WELL.search(line.text)), default=0)
-    return tuple(_together([item for item in told if item.number > well])[-_MOST:])
+    left = [item for item in told if item.number > well or re.match(_OF_A_NODE, item.text)]
+    return tuple(_together(left)[-_MOST:])
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:

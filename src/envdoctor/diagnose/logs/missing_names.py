@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -12,12 +12,12 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.log_failures import LogFailure
-from envdoctor.diagnose.package_view import scenes
+from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.rules import src002_removed_call
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.target import TargetProperty
+from envdoctor.model.target import OperatingSystem, TargetProperty
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
 
@@ -32,7 +32,7 @@ _SAYS = (
     re.compile(r"(?<!\w)(?<!\w\.)(?P<of>(?:\w+\.)*\w+\(\)) got an unexpected keyword argument '?(?P<name>\w+)"),
 )
 _CALLER = re.compile(r"[\\/](?:site|dist)-packages[\\/]+(\w+)")
-_TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton"})
+_TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "triton-windows"})
 """No command for one of them: each has its build, and the others go with it."""
 
 
@@ -85,12 +85,23 @@ def missing_names(examination: Examination, failures: Sequence[LogFailure]) -> I
     packages, python = scenes(there, shipped_wheel_facts())[0].packages, _python(there)
     lines, done = text.split("\n"), set[str]()
     for failure, number, text, row, said in hits:
+        row = replace(row, package=_called(row.package, packages, there))
         package = packages.get(row.package)
         version = python if row.package == "python" else package.version if package else None
         if (version is None or not contains(row.versions, version)) and said not in done:
             done.add(said)
             caller = _caller(lines[failure.begin - 1 : number], row)
             yield failure, _finding(row, said, version, caller, Evidence(text[:200], f"log line {number}"), number)
+
+
+def _called(package: str, packages: Mapping[str, PackageView], there: Examination) -> str:
+    """Return the distribution that gives the module there: triton-windows in the place of triton, say."""
+    if package in packages:
+        return package
+    families = (names for names in data_file("import-names")["modules"].values() if package in names)
+    found = next((name for names in families for name in names if name in packages), None)
+    windows = there.target is not None and there.target.os is OperatingSystem.WINDOWS
+    return found or ("triton-windows" if package == "triton" and windows else package)
 
 
 def _python(examination: Examination) -> Version | None:
