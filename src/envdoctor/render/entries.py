@@ -15,7 +15,7 @@ from envdoctor.model.requirement import Requirement
 from envdoctor.model.unknown import SubjectKind
 from envdoctor.render.conflict_wording import bystanders, chain, placed, rejection_lines, remedy_text
 from envdoctor.render.untrusted import one_line
-from envdoctor.render.wording import count, restated, versions
+from envdoctor.render.wording import count, other_findings, restated, versions
 
 __all__ = ["Entry", "entries", "repository_path"]
 
@@ -55,11 +55,9 @@ class Entry:
 
 def entries(report: Report) -> list[Entry]:
     """Return conflicts, then findings worst first, then failed kernels that no finding names."""
-    told = [restated(report, conflict) for conflict in report.conflicts]
-    findings = [item for item in report.findings if not any(item is other for other in told)]
     return [
         *(_of_conflict(report, item) for item in report.conflicts),
-        *(_of_finding(item) for item in sorted(findings, key=lambda item: item.severity.rank)),
+        *map(_of_finding, other_findings(report, waived=True)),
         *_failed_kernels(report),
     ]
 

@@ -203,10 +203,11 @@ def waiver_of(report: Report, conflict: Conflict) -> Waiver | None:
     return finding.waived if finding is not None else None
 
 
-def other_findings(report: Report) -> list[Finding]:
-    """Return the open findings that do not merely restate a conflict, worst first, otherwise in their order."""
+def other_findings(report: Report, *, waived: bool = False) -> list[Finding]:
+    """Return the open findings, with ``waived`` all, that do not merely restate a conflict, the worst first."""
     told = [restated(report, conflict) for conflict in report.conflicts]
-    found = [item for item in report.open_findings if not any(item is other for other in told)]
+    asked = report.findings if waived else report.open_findings
+    found = [item for item in asked if not any(item is other for other in told)]
     return sorted(found, key=lambda finding: finding.severity.rank)
 
 
