@@ -192,7 +192,9 @@ class _Provider(BaseProvider[str, int]):
             return True
         for node, positions in dependencies.items():
             if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
-                if node != package and self._given.get(node, -1) & positions.bits and not self._passes_over(package):
+                # What was put behind this project, and stands before it again, is there to stay; so is the project itself.
+                may_undo = self._given.get(node, -1) & positions.bits and (package, node) not in self._swapped
+                if may_undo and node != package and not self._passes_over(package):
                     self._tell_of_many(package, node)
                     return False
                 self._tell(package, position, node, positions)
@@ -205,13 +207,11 @@ class _Provider(BaseProvider[str, int]):
     def _passes_over(self, package: str) -> bool:
         """Return whether to pass over a version because of a decision, which may be undone, without a conflict.
 
-        A conflict would throw away every decision since that one. After a few, conflicts are the way to learn that
-        the other decision was the wrong one.
+        A conflict would throw away every decision since that one. After a few, the other decision may be the wrong one.
         """
-        if self._lost(package) + 1 >= _EAGER_CONFLICTS:
-            return False
-        self._passed_over[package] += 1
-        return True
+        if self._lost(package) < _EAGER_CONFLICTS:
+            self._passed_over[package] += 1
+        return self._lost(package) < _EAGER_CONFLICTS
 
     def _lost(self, package: str) -> int:
         """Return how many decisions a node has lost, those counted that it was spared."""
