@@ -192,7 +192,7 @@ class _Provider(BaseProvider[str, int]):
             return True
         for node, positions in dependencies.items():
             if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
-                # What was put behind this project, and stands before it again, is there to stay; so is the project itself.
+                # What was put behind this project, and stands before it again, is there to stay.
                 may_undo = self._given.get(node, -1) & positions.bits and (package, node) not in self._swapped
                 if may_undo and node != package and not self._passes_over(package):
                     self._tell_of_many(package, node)
