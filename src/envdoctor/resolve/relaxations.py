@@ -144,14 +144,15 @@ def elements_of(
 ) -> frozenset[Element]:
     """Return what could be set aside of the facts that a proof used, beyond what was set aside when it was found.
 
-    A line that has nothing (more) to give, for any version of its project is too much, can only be left out.
+    A line that has nothing (more) to give, for any version of its project is too much, can only be left out; one that
+    an option asks for is kept.
     """
     found: set[Element] = set()
     for demand in proof:
         line, owner = lines[demand.line] if demand.line is not None else None, demand.owner_package
         if line is not None and line.relaxable and line.id not in aside:
             found.add(line.id)
-        elif line is not None and line.requirement.url is None:
+        elif line is not None and line.requirement.url is None and not line.typed:
             found.add((LEFT_OUT, line.requirement.name))
         elif owner and owner != demand.package and not graph.couplings.is_binary(owner, demand.package):
             found.add((owner, demand.package))

@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.origin import CommandLineOrigin
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import Edge, base_name, nodes_of
@@ -146,7 +147,13 @@ class Line:
     @property
     def relaxable(self) -> bool:
         """Whether a repair may replace it: a bare name, or a direct reference, has nothing to give."""
-        return (self.absent or bool(len(self.requirement.specifier))) and self.requirement.url is None
+        gives = self.absent or bool(len(self.requirement.specifier))
+        return gives and self.requirement.url is None and not self.typed
+
+    @property
+    def typed(self) -> bool:
+        """Whether an option asks for it: what the user has just chosen, or what the card can run, is no way out."""
+        return isinstance(self.requirement.origin, CommandLineOrigin)
 
     @property
     def constraint(self) -> bool:
