@@ -124,3 +124,18 @@ def test_amds_builds_are_for_an_instinct_on_linux() -> None:
     ways = chosen(Card("amd", "gfx942"), LINUX).ways
     assert any(way.requires == ("torch[device-gfx942]>=2.12",) for way in ways)
     assert chosen(Card("amd", "gfx942"), WINDOWS).ways[0].against == "no builds are known for gfx942"
+
+
+@pytest.mark.parametrize(("torch", "moves"), [("==2.4.1", False), ("==2.3.1", False), ("==2.1.2", True), ("<2", False)])
+def test_each_torch_that_a_release_of_torch_directml_is_linked_against_stays(torch: str, moves: bool) -> None:
+    polaris = chosen(Card("amd", "gfx803", "RX 580"), WINDOWS, "3.10", torch=torch).ways[1]
+    assert polaris.requires == ("torch-directml",)
+    assert ("torch has to move" in polaris.because) is moves
+
+
+def test_the_driver_is_one_that_knows_the_card() -> None:
+    """CUDA 12 runs on a driver of branch 525, which knows no RTX 50."""
+    for card, driver in (("sm_120", "570"), ("sm_86", "525")):
+        taken = chosen(Card("nvidia", card), WINDOWS, "3.11", torch="==2.7.1").taken
+        assert taken is not None
+        assert f"needs driver {driver} or later" in taken.because

@@ -34,6 +34,8 @@ _PATCHES = range(4)
 _IN_WSL = ("gfx110", "gfx115", "gfx120")
 _FLOORS = {13: "580", 12: "525", 11: "450"}
 """The oldest driver of each CUDA major: NVIDIA, CUDA compatibility, minor version compatibility."""
+_DRIVERS_OF_CARDS = {"sm_100": "570", "sm_120": "570", "sm_110": "580", "sm_121": "580"}
+"""The first driver branch that knows a card which is newer than the CUDA of some builds: NVIDIA's release notes."""
 _PYTHONS = tuple(
     (Version(first), SpecifierSet(pythons))
     for first, pythons in (
@@ -151,19 +153,29 @@ def _way(row: Mapping[str, Any], card: Card, target: Target, wanted: SpecifierSe
     told = [_needs(row, target)]
     if _is_of(card, row.get("lacking", ())):
         told = [f"{told[0]} {row['lacks']}"]
-    if "torch" in row and not _meet(SpecifierSet(row["torch"]), wanted):
-        told.insert(0, f"torch has to move: the project asks for torch{wanted}, and this way has torch{row['torch']}")
+    there = _torches(row)
+    moves = bool(there) and not any(_meet(SpecifierSet(each), wanted) for each in there)
+    if moves:
+        has = f"torch{' or '.join(there)}"
+        told.insert(0, f"torch has to move: the project asks for torch{wanted}, and this way has {has}")
     index = _pytorch(row["label"]) if "label" in row else _own_index(row, card)
     requires = tuple(_bounded(item.format(gpu=card.architecture), row) for item in row.get("requires", ()))
-    if index is not None and "torch" in row and not any(item.startswith("torch") for item in requires):
+    if index is not None and there and not any(item.startswith("torch") for item in requires):
         requires = (_bounded("torch", row), *requires)
-    return TorchWay(backend, row["words"], index, requires, "; ".join(filter(None, told)))
+    return TorchWay(backend, row["words"], index, requires, "; ".join(filter(None, told)), moves=moves)
+
+
+def _torches(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the releases of torch that a row has, as specifiers of which one holds; none where it says nothing."""
+    found = row.get("torch", ())
+    return (found,) if isinstance(found, str) else tuple(found)
 
 
 def _bounded(requirement: str, row: Mapping[str, Any]) -> str:
     """Return a requirement with the releases of torch that a row has, where it asks for torch out of its own index."""
     of_torch = requirement == "torch" or requirement.startswith("torch[")
-    return f"{requirement}{row.get('torch', '')}" if of_torch else requirement
+    one = _torches(row)
+    return f"{requirement}{one[0]}" if of_torch and len(one) == 1 else requirement
 
 
 def _is_of(card: Card, patterns: Iterable[str]) -> bool:
@@ -264,6 +276,7 @@ def _driver_admits(label: str, card: Card) -> bool:
 def _because(label: str, card: Card, newest: Version | None) -> str:
     build = read_label(label)
     floor = _FLOORS.get(build.release[0]) if build and build.backend is Backend.CUDA else None
+    floor = max(floor, _DRIVERS_OF_CARDS.get(card.architecture, floor)) if floor else None
     driver = f"; needs driver {floor} or later" if floor and not card.cuda else ""
     return f"its wheels of torch {newest} have kernels for {card.architecture}{driver}"
 
