@@ -518,3 +518,25 @@ def test_what_comes_with_an_extra_says_whose() -> None:
     (finding,) = found("RES202", jax, plugin, target=ROCM)
     assert finding.remedy is not None
     assert finding.remedy.summary.endswith("; it comes with `jax[cuda12]` (requirements.txt:1) -> jax-cuda12-plugin")
+
+
+@pytest.mark.parametrize(
+    ("glibc", "said"), [("2.28", "take bitsandbytes>=0.49"), ("2.17", "needs glibc 2.24 or later")]
+)
+def test_a_release_that_is_advised_has_a_wheel_for_the_target(glibc: str, said: str) -> None:
+    wheels = [f"bitsandbytes-{release}-py3-none-manylinux_2_24_x86_64.whl" for release in ("0.45.5", "0.50.2")]
+    index = MemoryIndex({"bitsandbytes": wheels}, {})
+    plan = resolution_of(resolved("bitsandbytes==0.45.5"))
+    findings = examine(Examination(target=target_of(ROCM, glibc=glibc), resolution=plan, index=index))
+    (finding,) = [item for item in findings if item.rule == "RES202"]
+    assert finding.remedy is not None
+    assert said in finding.remedy.summary
+
+
+def test_of_two_that_are_installed_the_one_for_the_card_is_advised() -> None:
+    data = {"target": ROCM, "installed": ["onnxruntime-gpu==1.23.2", "onnxruntime==1.23.2"], "gpu": "gfx1032"}
+    (finding,) = [item for item in examine(examination_of(data)) if item.rule == "ENV005"]
+    assert finding.remedy is not None
+    assert "keep `onnxruntime`, which is the one for cpu" in finding.remedy.summary
+    assert "`onnxruntime-migraphx` is for gfx90a" in finding.remedy.summary
+    assert not any("migraphx" in str(command) for command in finding.remedy.commands)

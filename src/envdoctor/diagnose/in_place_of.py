@@ -10,19 +10,20 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.file_reach import LEVELS, pythons_in_words, reach_of
-from envdoctor.diagnose.module_owners import family_of, one_to_keep
+from envdoctor.diagnose.module_owners import family_of, one_to_keep, what_to_keep
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import in_words
 from envdoctor.model.target import Backend, OperatingSystem, Target
+from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.wheel_facts import Devices, Family
 
-__all__ = ["best_for", "in_place_of"]
+__all__ = ["in_place_of", "no_wheel", "what_to_take"]
 
 
 def in_place_of(examination: Examination, name: str, target: Target) -> str:
@@ -31,7 +32,7 @@ def in_place_of(examination: Examination, name: str, target: Target) -> str:
     What has no file for the target, or is not for its card, is named with the reason, and the next one taken.
     """
     family = family_of([name])
-    backend, against = best_for(examination, family, target, [name]) if family is not None else (None, "")
+    backend, against = _best_for(examination, family, target, [name]) if family is not None else (None, "")
     if family is None or backend is None:
         return f"{_known_way(name, target)}{against}"
     other = one_to_keep(family, backend.value) or ""
@@ -39,7 +40,18 @@ def in_place_of(examination: Examination, name: str, target: Target) -> str:
     return f"take `{other}` in its place{where}{_condition(examination, other, target)}{against}"
 
 
-def best_for(
+def what_to_take(examination: Examination, family: Family, names: Sequence[str]) -> tuple[str, str | None]:
+    """Return which of a family to keep or to take in the place of those that are there, in words and by name."""
+    target = examination.target
+    backend = target.backend.value if target is not None else ""
+    if target is None or one_to_keep(family, backend) in (None, *names):
+        return what_to_keep(family, names, backend), one_to_keep(family, backend)
+    best, against = _best_for(examination, family, target)
+    backend = best.value if best is not None else ""
+    return f"{what_to_keep(family, names, backend)}{against}", one_to_keep(family, backend)
+
+
+def _best_for(
     examination: Examination, family: Family, target: Target, without: Sequence[str] = ()
 ) -> tuple[Backend | None, str]:
     """Return the backend whose distribution of a family the target can use, None where it can none; and why no other.
@@ -66,10 +78,14 @@ def _others(family: Family, target: Target) -> Iterator[tuple[str, Backend]]:
 
 def _why_not(examination: Examination, name: str, target: Target) -> str:
     """Return why a distribution is not for the target or its card; empty where it is, or where that is not known."""
-    return _no_wheel(examination, name, target) or _not_for_card(examination, name, target)
+    return no_wheel(examination, name, target) or _not_for_card(examination, name, target)
 
 
-def _no_wheel(examination: Examination, name: str, target: Target) -> str:
+def no_wheel(examination: Examination, name: str, target: Target, versions: str = "") -> str:
+    """Return why no wheel of a distribution is for the target; empty where one is, or where that is not known.
+
+    ``versions``: of which alone, as a specifier.
+    """
     if examination.index is None:
         return ""
     try:
@@ -78,7 +94,8 @@ def _no_wheel(examination: Examination, name: str, target: Target) -> str:
         return ""
     except ProjectNotFound:
         return "is not on the index"
-    wheels = [file for file in page.files if file.kind is FileKind.WHEEL and not file.version.is_prerelease]
+    files = (file for file in page.files if file.kind is FileKind.WHEEL and not file.version.is_prerelease)
+    wheels = [file for file in files if not versions or contains(versions, file.version)]
     if any(can_use(file, target) for file in wheels):
         return ""
     reach = reach_of(wheels, target)

@@ -25,7 +25,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.module_owners import SAME_PACKAGE, family_of, one_to_keep, rivals, what_to_keep
+from envdoctor.diagnose.in_place_of import what_to_take
+from envdoctor.diagnose.module_owners import SAME_PACKAGE, family_of, rivals
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
@@ -173,12 +174,10 @@ def _names(group: _Group) -> str:
 
 def _remedy(examination: Examination, environment: InstalledEnvironment, group: _Group) -> Remedy:
     names = sorted(item.name for item in group)
-    backend = examination.target.backend.value if examination.target else ""
     family = family_of(names)
-    keep = one_to_keep(family, backend) if family is not None else None
-    advice = f"; {what_to_keep(family, names, backend)}" if family is not None else ""
+    advice, keep = what_to_take(examination, family, names) if family is not None else ("", None)
     return Remedy(
-        f"Uninstall all of them, then install the one that fits this machine{advice}",
+        f"Uninstall all of them, then install the one that fits this machine{f'; {advice}' if advice else ''}",
         Applicability.DISPLAY,
         installer_commands(
             environment,

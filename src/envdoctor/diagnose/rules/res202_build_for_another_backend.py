@@ -35,7 +35,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import card_architectures, chain_to, silent
-from envdoctor.diagnose.in_place_of import in_place_of
+from envdoctor.diagnose.in_place_of import in_place_of, no_wheel
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.remedies import addressed
 from envdoctor.diagnose.rule import Rule
@@ -193,6 +193,8 @@ def _newer_bitsandbytes(examination: Examination, target: Target) -> str:
         return f"leave it out: no release that is known has a library for {target.backend.value} here"
     # Rows follow one another: from where the first begins to where the last ends.
     asked = ",".join((fitting[0].partition(",")[0], fitting[-1].rpartition(",")[2]))
+    if against := no_wheel(examination, "bitsandbytes", target, asked):
+        return f"leave it out: bitsandbytes{asked}, which has a library for {target.backend.value}, {against}"
     needs = _torch_asked_by(examination, asked)
     return f"take bitsandbytes{asked}, whose wheels have a library for {target.backend.value}{needs}"
 

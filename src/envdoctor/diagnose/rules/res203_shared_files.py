@@ -24,8 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, chain_to
-from envdoctor.diagnose.in_place_of import best_for
-from envdoctor.diagnose.module_owners import one_to_keep, what_to_keep
+from envdoctor.diagnose.in_place_of import what_to_take
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
@@ -83,14 +82,6 @@ def _different(examination: Examination, packages: list[ResolvedPackage], shared
     return [path for path in shared if len({record[path] for record in known}) > 1]
 
 
-def _kept(examination: Examination, family: Family, found: list[ResolvedPackage]) -> str:
-    target, names = examination.target, [item.name for item in found]
-    if target is None or one_to_keep(family, target.backend.value) in (None, *names):
-        return what_to_keep(family, names, target.backend.value if target is not None else "")
-    backend, against = best_for(examination, family, target)
-    return f"{what_to_keep(family, names, (backend or target.backend).value)}{against}"
-
-
 def _finding(
     examination: Examination, resolution: Resolution, family: Family, found: list[ResolvedPackage]
 ) -> Finding | None:
@@ -103,6 +94,7 @@ def _finding(
     if different is not None:
         count += f", {len(different)} of them with other content,"
     where = f"`{family.tree}/`"
+    kept, _ = what_to_take(examination, family, [item.name for item in found])
     chain = chain_to(resolution, found[-1].name)
     rows = [(path, "other content in each") for path in different or ()]
     rows += [(path, "in each of them") for path in shared or () if path not in (different or ())]
@@ -111,9 +103,7 @@ def _finding(
         subject=found[0].name,
         message=f"{names} own {count} in {where} (file conflict): the one installed last wins",
         evidence=seen or (Evidence(f"these distributions all own {where}", "what is known of their wheels"),),
-        remedy=Remedy(
-            f"{_kept(examination, family, found)}; in an environment that has both, uninstall both and install one"
-        ),
+        remedy=Remedy(f"{kept}; in an environment that has both, uninstall both and install one"),
         location=chain.location,
         packages=tuple(item.name for item in found),
     )
