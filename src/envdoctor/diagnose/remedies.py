@@ -19,8 +19,8 @@ _BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
 __all__ = ["addressed", "installer_commands", "listed", "moved_with", "remedy_of_move"]
 
 
-_LABELS = r"(?:cu\d{3}|xpu|rocm\d[\d.]*)"
-_INDEX = re.compile(rf"\b{_LABELS}(?:(?:,| or| and)(?: the)? {_LABELS})* index\b")
+_LABELS = r"(?:cu\d{3}|xpu|rocm\d[\d.]{0,9})"
+_INDEX = re.compile(rf"\b{_LABELS}(?:(?:,| or| and)(?: the)? {_LABELS}){{0,9}} index\b")
 _AT = "download.pytorch.org"
 
 
