@@ -105,6 +105,14 @@ def test_where_the_newest_is_known_to_fail_the_search_goes_on_to_one_that_works(
     assert found.resolution.repair == "R1"
 
 
+@pytest.mark.parametrize("failing", range(1, 17))
+def test_no_more_series_are_passed_over_than_are_known_to_fail(failing: int) -> None:
+    table = {"torch": _wheels(*(f"2.{minor}.0" for minor in range(4, 40)), tag="cp313-cp313-win_amd64")}
+    broken = _fails(*(f"torch==2.{minor}.0" for minor in range(40 - failing, 40)))
+    found = _diagnose(table, "torch==2.3.0", target=CP313, judge=broken)
+    assert _pins(found.repairs[0]) == [f"torch==2.{39 - failing}.0"]
+
+
 def test_a_search_for_one_that_works_ends_where_nothing_does() -> None:
     table = {"torch": _wheels(*(f"2.{minor}.0" for minor in range(4, 40)), tag="cp313-cp313-win_amd64")}
     broken = _fails(*(f"torch=={version}" for version in table["torch"]))

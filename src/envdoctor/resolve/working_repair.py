@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
@@ -98,20 +99,45 @@ def _avoiding(
     make: Callable[[Found], Offer],
 ) -> Offer | None:
     """Return what comes of an offer when the versions that fail in it are avoided, None where that fails too."""
-    avoided: dict[NormalizedName, _Avoided] = {}
-    for steps in _STEPS:
+
+    def without(offer: Offer, steps: int, avoided: dict[NormalizedName, _Avoided]) -> Offer | None:
         if not _avoid(graph, offer, steps, avoided, names):
             return None
         found = again(search_without({name: entry.bits for name, entry in avoided.items()}), offer)
         if found is None:
             return None
         known = {(failure.rule, failure.subject) for failure in offer.avoidable}
-        (offer,) = blamed(graph, [make(found)])
-        left = [failure for failure in offer.failures if (failure.rule, failure.subject) in known]
-        offer = replace(offer, avoidable=(*offer.at_fault, *(f for f in left if f not in offer.at_fault)))
-        if not offer.avoidable:
-            return _with_reasons(offer, avoided)
+        (other,) = blamed(graph, [make(found)])
+        left = [failure for failure in other.failures if (failure.rule, failure.subject) in known]
+        return replace(other, avoidable=(*other.at_fault, *(f for f in left if f not in other.at_fault)))
+
+    avoided: dict[NormalizedName, _Avoided] = {}
+    for steps in _STEPS:
+        before = dict(avoided)
+        found = without(offer, steps, avoided)
+        if found is None or not found.avoidable:
+            return found and _nearest(partial(without, offer), found, steps, before, avoided)
+        offer = found
     return None
+
+
+def _nearest(
+    without: Callable[[int, dict[NormalizedName, _Avoided]], Offer | None],
+    found: Offer,
+    steps: int,
+    before: dict[NormalizedName, _Avoided],
+    avoided: dict[NormalizedName, _Avoided],
+) -> Offer:
+    """Return what comes of going back as few release series as will do: a long step goes past the first that works."""
+    low, high = 1, steps
+    while low < high:
+        middle, fewer = (low + high) // 2, dict(before)
+        other = without(middle, fewer)
+        if other is not None and not other.avoidable:
+            found, avoided, high = other, fewer, middle
+        else:
+            low = middle + 1
+    return _with_reasons(found, avoided)
 
 
 def _avoid(
