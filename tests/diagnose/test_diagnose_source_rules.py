@@ -391,8 +391,10 @@ def test_a_rule_that_fails_becomes_a_finding(monkeypatch: pytest.MonkeyPatch) ->
     broken = Rule("RES999", "broken", Severity.ERROR, "s", _boom)
     monkeypatch.setattr(engine, "rules_for", lambda _: [*all_rules()[:1], broken])
     (finding,) = [item for item in examine(Examination()) if item.name == "internal"]
-    assert finding.severity is Severity.INFO
+    assert finding.severity is Severity.WARNING
     assert "RES999" in finding.message
+    assert not engine.is_understood([finding])
+    assert engine.breakages(Examination(resolution=resolution_of())) == ()
 
 
 EMPTY = Examination()

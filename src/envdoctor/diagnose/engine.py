@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["breakages", "examine", "is_understood"]
 
+INTERNAL = "internal"
+"""The name of a finding about a rule that broke."""
+
 
 def _internal(code: str, error: Exception) -> Finding:
     return Finding(
         rule=code,
-        name="internal",
-        severity=Severity.INFO,
+        name=INTERNAL,
+        severity=Severity.WARNING,
         subject=code,
         subject_kind=SubjectKind.RULE,
         message=f"rule {code} could not finish and says nothing: {type(error).__name__}",
@@ -171,10 +174,13 @@ def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tup
     rules = [rule for rule in rules_for(bare) if rule.ranks]
     found = [item for rule in rules for item in _guarded(rule, bare)]
     found += _advised(bare, further)
-    unique = {(item.rule, item.subject, item.message): item for item in found if item.severity is not Severity.INFO}
-    return tuple(unique.values())
+    told = [item for item in found if item.severity is not Severity.INFO and item.name != INTERNAL]
+    return tuple({(item.rule, item.subject, item.message): item for item in told}.values())
 
 
 def is_understood(findings: Iterable[Finding]) -> bool:
-    """Return whether every paste was understood, and every failure of the log or at least another one beside it."""
-    return not any(item.rule.startswith("LOG") and item.severity is not Severity.INFO for item in findings)
+    """Return whether every rule came to its end, every paste was understood, and so was what failed in the log."""
+    return not any(
+        item.name == INTERNAL or (item.rule.startswith("LOG") and item.severity is not Severity.INFO)
+        for item in findings
+    )
