@@ -233,10 +233,10 @@ def _broken_demands(
 ) -> Iterator[tuple[tuple[NormalizedName, NormalizedName], Requirement]]:
     """Yield the demands of distributions, as the project's own overrides leave them, that are set aside and not met."""
     for package in resolution.packages:
-        asked = (one for requirement in package.dependencies for one in relaxation.in_place_of(requirement))
-        for one in dict.fromkeys(asked):
-            if relaxation.sets_aside(package.name, one.name) and not _holds(one, resolution):
-                yield (package.name, one.name), one
+        aside = [item for item in package.dependencies if relaxation.sets_aside(package.name, item.name)]
+        for asked in dict.fromkeys(one for item in aside for one in relaxation.in_place_of(item)):
+            if not _holds(asked, resolution):
+                yield (package.name, asked.name), asked
 
 
 def says_so(requirement: Requirement, version: Version) -> bool:
