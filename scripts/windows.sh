@@ -27,6 +27,9 @@ export WINEPREFIX="$root/prefix" WINEARCH=win64 WINEDEBUG=-all
 # The copy of python.exe in a virtual environment finds the DLLs of the first one by this.
 WINEPATH="$(windows_path "$python");$(windows_path "$python/DLLs")"
 export WINEPATH
+# Wine's own vcruntime140 gives different types of C++ one name, at which torch 2.1 ends: Microsoft's is taken, which
+# comes with Python.
+export WINEDLLOVERRIDES="vcruntime140,vcruntime140_1=n,b"
 # OpenMP as torch 2.7 and later have it asks which memory is whose by a call that Wine lacks, unless it binds no threads.
 export KMP_AFFINITY=disabled
 # Handles that lead nowhere are invalid under Wine: input comes from nothing, and output goes into a pipe.
@@ -58,6 +61,7 @@ make_python() {
         cp "$python/$name.exe" "$python/Lib/venv/scripts/nt/venv${name#python}launcher.exe"
     done
     wineboot -i </dev/null >/dev/null 2>&1 || true
+    cp "$python"/vcruntime140*.dll "$WINEPREFIX/drive_c/windows/system32/"
     # What is built from Rust asks for random bytes in a library that Wine 8 does not have.
     cat >"$source/random.c" <<'C'
 #include <windows.h>

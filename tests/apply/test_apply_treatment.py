@@ -73,7 +73,7 @@ def test_a_new_environment_goes_again(tmp_path: Path, served: Served) -> None:
 
 def test_a_reinstall_of_a_patched_package_is_noticed(world: World, served: Served) -> None:
     assert apply(world, full_plan(world, served.url)).failure is None
-    (site_of(world.environment) / "gamma.py").write_text("import left_out\nDEVICE = 'cuda'\n")
+    (site_of(world.environment) / "gamma.py").write_bytes(b"import left_out\nDEVICE = 'cuda'\n")
     record = read_record(world.environment)
     assert record is not None
     assert {item.path: item.state for item in record.patched}["gamma.py"] == "reverted"
