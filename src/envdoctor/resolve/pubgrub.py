@@ -191,7 +191,8 @@ class _Provider(BaseProvider[str, int]):
             self._tell(package, position, barren, dependencies[barren])
             return True
         for node, positions in dependencies.items():
-            if node in self._ranges and not bits_of(self._ranges[node]) & positions.bits:
+            allowed = self._ranges.get(node)
+            if allowed is not None and not bits_of(allowed) & positions.bits:
                 # What was put behind this project, and stands before it again, is there to stay.
                 may_undo = self._given.get(node, -1) & positions.bits and (package, node) not in self._swapped
                 if may_undo and node != package and not self._passes_over(package):

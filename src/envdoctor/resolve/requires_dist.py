@@ -7,7 +7,7 @@ does not hold settles it. Builds that belong together demand each other whether 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, MutableMapping
+from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
 from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement
@@ -33,7 +33,8 @@ _OR = re.compile(r"\bor\b")
 
 def may_count(line: str, extras: Collection[str]) -> bool:
     """Return False where a line of ``Requires-Dist`` waits for an extra that is not among ``extras``."""
-    return all(name in extras for name in _waits_for(line))
+    waits_for = _waits_for(line)
+    return not waits_for or all(name in extras for name in waits_for)
 
 
 @lru_cache(maxsize=32_768)
@@ -55,12 +56,16 @@ class MetadataLines:
         self._unknowns = unknowns
         self._parsed: dict[str, Pep508 | None] = {}
         self._markers: dict[tuple[str, str], bool] = {}
+        self._wanted: dict[tuple[tuple[str, ...], str], Sequence[Pep508]] = {}
 
-    def wanted(self, metadata: CoreMetadata, extra: str) -> list[Pep508]:
+    def wanted(self, metadata: CoreMetadata, extra: str) -> Sequence[Pep508]:
         """Return the lines that count for a project's own node (``extra`` empty), or for that of an extra."""
-        extras = (extra,) if extra else ()
-        lines = [text for text in metadata.requires_dist if may_count(text, extras)]
-        return [parsed for parsed in map(self._parse, lines) if parsed is not None and self._asked(parsed, extra)]
+        key = (metadata.requires_dist, extra)  # Most versions of a project have the same lines.
+        if key not in self._wanted:
+            extras = (extra,) if extra else ()
+            parsed = [self._parse(text) for text in metadata.requires_dist if may_count(text, extras)]
+            self._wanted[key] = [line for line in parsed if line is not None and self._asked(line, extra)]
+        return self._wanted[key]
 
     def doubtful_in(self, metadata: CoreMetadata | None) -> tuple[str, ...]:
         """Return the lines of a version that count because their marker cannot be evaluated."""
