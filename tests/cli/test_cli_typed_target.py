@@ -44,6 +44,9 @@ def test_a_machine_with_windows_is_what_its_python_is_built_for(
         ("RX 7900 XTX", LINUX, "gfx1100", Backend.ROCM),
         ("gfx1201", WINDOWS, "gfx1201", Backend.UNKNOWN),
         ("Arc B580", WINDOWS, None, Backend.XPU),
+        ("arc b580", LINUX, None, Backend.XPU),
+        ("Apple M4 Max", OperatingSystem.MACOS, None, Backend.MPS),
+        ("m2", OperatingSystem.MACOS, None, Backend.MPS),
     ],
 )
 def test_a_card_by_name_tells_its_architecture_and_backend(
@@ -75,6 +78,7 @@ def test_a_board_tells_the_processor() -> None:
         ({"os": WINDOWS, "glibc": "2.28"}, "--glibc: the target is windows"),
         ({"os": LINUX, "macos": "14"}, "--macos: the target is linux"),
         ({"os": OperatingSystem.MACOS, "gpu": "RTX 5080"}, "--gpu: `RTX 5080` is an NVIDIA card, and no macOS"),
+        ({"os": LINUX, "gpu": "Apple M2"}, "--gpu: `Apple M2` is Apple's, which macOS alone drives"),
         ({"os": OperatingSystem.MACOS, "gpu": "sm_90"}, "--gpu: `sm_90` is an NVIDIA card, and no macOS"),
     ],
 )
@@ -88,6 +92,13 @@ def test_glibc_and_macos_decide_which_wheels_fit() -> None:
     assert "manylinux_2_34_x86_64" in _picked(os=LINUX, arch=TargetArch.X86_64, glibc="2.34").platforms()
     assert "manylinux_2_28_x86_64" not in _picked(os=LINUX, arch=TargetArch.X86_64, glibc="2.17").platforms()
     assert "macosx_14_0_arm64" not in _picked(os=OperatingSystem.MACOS, macos="13").platforms()
+
+
+def test_a_chip_of_apples_is_an_arm_processor() -> None:
+    card = {"name": "Apple M2", "vendor": "apple"}
+    patient = Patient(facts=Facts(Fact(f"gpu[0].{key}", FactState.KNOWN, value) for key, value in card.items()))
+    choice = TargetChoice(os=OperatingSystem.MACOS, gpu="Apple M2")
+    assert fitted(pick_target(choice, None, None)[0], patient, choice).arch.value == "arm64"
 
 
 def test_facts_tell_the_glibc_where_nobody_types_one() -> None:

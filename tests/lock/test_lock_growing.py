@@ -236,6 +236,7 @@ def test_a_draft_has_the_index_of_the_card_and_the_repair_of_the_project(
     pytorch.close()
     profile = parse_profile(text, "my-stack.toml")
     assert profile.target.backend.value == "cuda"
+    assert profile.target.gpu_architectures == ("sm_61",)
     assert [item.name for item in profile.indexes] == ["pytorch-cu126"]
     assert {str(item.requirement.name) for item in profile.overrides} == {"torch", "beta"}
     assert "# Missing, and known to a person alone:" in text

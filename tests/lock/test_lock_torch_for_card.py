@@ -118,6 +118,19 @@ def test_a_profile_on_amds_index_takes_the_kernels_of_the_card_that_is_named(
     assert "comes without kernels" in told["message"]
 
 
+def test_a_profile_on_amds_index_that_names_one_card_takes_its_kernels(
+    index: LoopbackIndex, amd: LoopbackIndex, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index.wheel("rocm", "99.0")
+    typed = ["--project", str(project), "--gpu", "RX 7900 XT", "--target-os", "windows", "--target-python", "3.12"]
+    profile = tmp_path / "mine.toml"
+    assert main(["profiles", "new", "mine", *typed]) == 0
+    profile.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert main(["lock", str(project), "--profile", str(profile)]) == 0
+    lock = read_toml((project / "pylock.mine.toml").read_text("utf-8"))
+    assert "amd-torch-device-gfx1100" in {item["name"] for item in lock["packages"]}
+
+
 def test_where_the_profile_is_for_this_system_the_card_is_measured(
     index: LoopbackIndex, amd: LoopbackIndex, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

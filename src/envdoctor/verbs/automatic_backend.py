@@ -23,6 +23,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Backend, Target, TargetBackend
 from envdoctor.ports import Tell
 from envdoctor.verbs import project_inputs
+from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.settings import Settings
 from envdoctor.verbs.target_choice import TargetChoice, fitted, host_target, pick_target
@@ -109,12 +110,15 @@ def _of_lock(locked: LockedProject | None, facts: Facts, tell: Tell) -> LockedWa
 def _way_of_profile(profile: Profile, facts: Facts, target: Target, project: Project) -> TorchWay | None:
     """Return the way of the card through the index of a profile that has kernels by an extra; None for all others.
 
-    The card is that of the facts, else, where the profile is for this system, this machine's.
+    The card is that of the facts, else, where the profile is for this system, this machine's, else the one that the
+    profile names.
     """
     if not any(index.name == BY_EXTRA for index in profile.indexes):
         return None
     if not facts.of_cards() and target.os is host_target().os:
         facts = Facts([*facts, *_measured()])
+    if not facts.of_cards():
+        facts = with_card(facts, target.gpu_architecture)
     ways = choose_torch(facts, target, project).ways
     return next((way for way in ways if way.index is not None and way.index.name == BY_EXTRA and not way.against), None)
 

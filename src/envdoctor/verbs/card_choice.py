@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from envdoctor.adapters.probe.cards import vendor_of_name
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.shipped import architecture_of_card, chips_of_card
 
@@ -32,8 +33,10 @@ def card_facts(text: str | None) -> tuple[Fact, ...]:
         if architecture.startswith("sm_"):
             digits = architecture.removeprefix("sm_")
             told["compute_capability"] = f"{digits[:-1]}.{digits[-1]}"
-    elif re.search(r"\bArc\b", text):
+    elif re.search(r"\bArc\b", text, re.IGNORECASE):
         told["vendor"] = "intel"
+    elif vendor_of_name(text.strip()) == "apple":
+        told["vendor"] = "apple"
     elif chips := chips_of_card(text):
         named = f"`{text[:60]}` is the name of several chips ({chips})"
         raise ValueError(f"{named}; write which of them it is in its place")

@@ -15,6 +15,7 @@ from envdoctor.model.target import Arch, Backend, OperatingSystem, TargetBackend
 from envdoctor.model.unknown import Unknown
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.profile.catalogue import catalogue
+from envdoctor.profile.grammar import GPU_ARCHITECTURE
 from envdoctor.profile.load import parse_profile
 from envdoctor.profile.template import new_profile_text
 from envdoctor.profile.validation import ProfileError
@@ -95,6 +96,9 @@ def _base(name: str, request: CheckRequest, torch: TorchChoice, found: Sequence[
     ):
         line = next(line for line in text.splitlines() if line.startswith(f"{key} = []"))
         text = text.replace(line, f"{key} = {json.dumps(list(values))}   # {how}")
+    card = torch.card.architecture
+    if GPU_ARCHITECTURE.check(card) is None:
+        text = text.replace('# gpu-architectures = ["sm_110"]', f'gpu-architectures = ["{card}"]   # found')
     told = f"Found: {', '.join(['files', *found])}. Guessed: marks, Python. Missing: what stands below."
     head = f"# Drafted for {torch.card}. {told}\n"
     return text.replace("schema = 1\n", f"{head}schema = 1\n", 1)

@@ -126,6 +126,8 @@ def _with_details(target: Target, choice: TargetChoice) -> Target:
             f"--gpu: `{choice.gpu}` is an NVIDIA card, and no macOS that Python packages are made for drives one; "
             "`--target-os` chooses linux or windows"
         )
+    if target.os is not OperatingSystem.MACOS and card.get("vendor") == "apple":
+        raise UsageError(f"--gpu: `{choice.gpu}` is Apple's, which macOS alone drives; `--target-os` chooses macos")
     if target.backend is Backend.UNKNOWN:
         target = replace(target, backend=_backend(Facts(facts), target))
     return replace(target, gpu_architecture=card.get("architecture"))
@@ -303,7 +305,8 @@ def _machine(patient: Patient) -> str:
     if told or not names:
         return str(told or "").lower()
     # These chips sit beside ARM processors only, and hardly any other card does.
-    return "aarch64" if any(_OF_ARM.search(name) for name in names) else "x86_64"
+    own = any(fact.value == "apple" for fact in patient.facts.of_cards("vendor"))
+    return "aarch64" if own or any(_OF_ARM.search(name) for name in names) else "x86_64"
 
 
 def _backend(facts: Facts, target: Target) -> Backend:
@@ -313,8 +316,10 @@ def _backend(facts: Facts, target: Target) -> Backend:
     vendors = {fact.value for fact in facts.of_cards("vendor")}
     if "nvidia" in vendors:
         return Backend.CUDA
-    if vendors == {"intel"} and any(fact.source == "--gpu" for fact in facts.of_cards()):
-        return Backend.XPU
+    if len(vendors) == 1 and any(fact.source == "--gpu" for fact in facts.of_cards()):
+        typed = {"intel": Backend.XPU, "apple": Backend.MPS}.get(str(*vendors))
+        if typed is not None:
+            return typed
     if "amd" in vendors and target.os is OperatingSystem.LINUX:
         return Backend.ROCM
     return Backend.UNKNOWN

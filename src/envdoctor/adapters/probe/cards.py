@@ -34,7 +34,7 @@ def vendor_of_name(name: str) -> str | None:
         return "amd"
     if re.search(r"\bIntel\b|\bArc\b", name):
         return "intel"
-    return "apple" if re.search(r"\bApple\b|^M\d( (Pro|Max|Ultra))?$", name) else None
+    return "apple" if re.search(r"\bApple\b|^M\d( (Pro|Max|Ultra))?$", name, re.IGNORECASE) else None
 
 
 _DEVICES = (
