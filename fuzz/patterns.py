@@ -36,6 +36,7 @@ BOUNDED = {
     "envdoctor.diagnose.logs.solver_output:_PDM_ROW": "lines of a log, of which 4,000 characters are looked at",
     "envdoctor.diagnose.logs.unmet_output:_ROWS": "asked at the beginning of a line alone",
     "envdoctor.render.human.console:_TRAILING": "lines as wide as a terminal",
+    "envdoctor.toml_lines:_REST": "asked behind the quotes of a string alone",
 }
 """Expressions that are slow, with what keeps their texts short."""
 _OF_WHOLE_TEXTS = {"source", "log", "beside", "pattern"}

@@ -15,6 +15,13 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}\n#]*")
+_REST = {
+    '"': re.compile(r'[^"\\]*(?:\\.[^"\\]*)*(?=")', re.DOTALL),
+    "'": re.compile(r"[^']*(?=')"),
+    '"""': re.compile(r'[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?=""")', re.DOTALL),
+    "'''": re.compile(r"[^']*(?:'(?!'')[^']*)*(?=''')"),
+}
+"""By what a string begins with: all up to its end."""
 
 
 def key_path_text(path: KeyPath) -> str:
@@ -172,16 +179,13 @@ class _Scan:
         quote = self.text[self.at]
         fence = quote * 3 if self.text.startswith(quote * 3, self.at) else quote
         start = self.at + len(fence)
-        end = start
-        while not self.text.startswith(fence, end):
-            end += 2 if quote == '"' and self.text[end] == "\\" else 1
-            if end >= len(self.text):
-                raise IndexError
-        body = self.text[start:end]
-        self.at = end + len(fence)
+        match = _REST[fence].match(self.text, start)
+        if match is None:
+            raise IndexError
+        self.at = match.end() + len(fence)
         while len(fence) == 3 and self.text.startswith(quote, self.at):
             self.at += 1
-        return body
+        return match.group()
 
     def _skip(self) -> None:
         match = _BLANK.match(self.text, self.at)

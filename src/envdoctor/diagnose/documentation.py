@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.rulebook import rule
@@ -66,13 +68,14 @@ def documentation(code: str) -> str | None:
     return None
 
 
-def catalogue() -> list[tuple[str, str, str, str]]:
+@cache
+def catalogue() -> tuple[tuple[str, str, str, str], ...]:
     """Return ``(code, name, severity, summary)`` of every rule and advisory, by code."""
     from envdoctor.diagnose.rulebook import documented
 
     rows = [(item.code, item.name, item.severity.value, item.summary) for item in documented()]
     rows += [(item.code, item.id, _told_as(item).value, item.message) for item in shipped_advisories().advisories]
-    return sorted(rows)
+    return tuple(sorted(rows))
 
 
 def _told_as(advisory: Advisory) -> Severity:
