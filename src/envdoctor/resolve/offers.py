@@ -65,7 +65,7 @@ class Offers:
         self._profile = resolver.relaxation
         agreed: list[Element] = [*self._profile.lines, *self._profile.demands]
         self.search = RepairSearch(resolver.graph, resolver.solver, resolver.lines, agreed, resolver.preferred)
-        self._known: dict[frozenset[Element], Offer] = {}
+        self._made: dict[tuple[frozenset[Element], frozenset[tuple[str, int]]], Offer] = {}
         self.profile_failure: tuple[Requirement, ...] = ()
         """Lines that cannot be installed together even with the profile's overrides."""
 
@@ -147,7 +147,7 @@ class Offers:
         for _ in range(_EXTRA_COSTS + 1):
             left = limits.repair_solves - self.search.solves
             batch = [
-                self._known.get(one.elements) or self._found(one)
+                self._found(one)
                 for one in self.search.cheapest(
                     limit=limits.repair_cost,
                     most=most - len(found),
@@ -158,7 +158,6 @@ class Offers:
                 )
             ]
             found.extend(batch)
-            self._known.update({offer.elements: offer for offer in batch})
             if not batch or len(found) >= most or not all(o.behind or o.builds for o in blamed(self._graph, batch)):
                 break
             least = len(batch[0].elements)
@@ -207,7 +206,10 @@ class Offers:
         return tuple(line.requirement for line in told or kept)
 
     def _found(self, found: Found) -> Offer:
-        return self._offer(self.search.relaxation(found.elements), found.positions, found.elements)
+        key = found.elements, frozenset(found.positions.items())
+        if key not in self._made:
+            self._made[key] = self._offer(self.search.relaxation(found.elements), found.positions, found.elements)
+        return self._made[key]
 
     def _offer(
         self,
