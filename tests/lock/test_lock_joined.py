@@ -122,3 +122,14 @@ def test_what_is_no_text_is_named(locks: list[Path], tmp_path: Path, capsys: pyt
     binary.write_bytes(b"\xff\xfe\x00")
     assert joined([locks[0], binary], tmp_path) == 2
     assert f"`{binary}` cannot be read: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["3", '"text"', "[1, 2]", "{}"])
+def test_what_cannot_be_read_of_who_asks_for_a_package_is_left_out(
+    locks: list[Path], tmp_path: Path, value: str
+) -> None:
+    text = locks[0].read_text(encoding="utf-8")
+    begin = text.index("wanted-by = [")
+    locks[0].write_text(f"{text[:begin]}wanted-by = {value}{text[text.index(']', begin) + 1 :]}", encoding="utf-8")
+    assert joined(locks, tmp_path) == 0
+    assert read_toml((tmp_path / "pylock.all.toml").read_text(encoding="utf-8"))["packages"]

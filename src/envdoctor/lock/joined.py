@@ -139,9 +139,13 @@ def _joined(parts: Sequence[Package], marker: Marker | None, several: set[str]) 
 def _demands(parts: Sequence[Package]) -> dict[str, Any] | None:
     """Return who asks for a version, and what it sets aside: the same wherever it is the version, if it applies."""
     tables = [table for part in parts if isinstance(table := (part.tool or {}).get("envdoctor"), Mapping)]
-    found = {key: sorted({text for table in tables for text in table.get(key, ())}) for key in _OF_A_PACKAGE}
+    found = {key: sorted({text for table in tables for text in _texts(table.get(key))}) for key in _OF_A_PACKAGE}
     told = {key: texts for key, texts in found.items() if texts}
     return {"envdoctor": told} if told else None
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 _OF_A_PACKAGE = ("wanted-by", "sets-aside")
