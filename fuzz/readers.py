@@ -39,6 +39,16 @@ BESIDE = {"uv.toml": "uv.toml", "python-version": ".python-version"}
 """Files that are read with a project."""
 
 
+def _pylock(text: str) -> None:
+    from envdoctor.lock.joined import part_of
+    from envdoctor.lock.pylock_reader import locked_project, read_pylock
+    from envdoctor.model.target import Arch, OperatingSystem, Target
+
+    document = read_pylock(text, "pylock.toml")
+    for system in OperatingSystem:
+        locked_project(part_of(document, Target(system, Arch.X86_64, (3, 11)), [(3, 12)]), "pylock.toml")
+
+
 def all_readers() -> Iterator[Reader]:
     """Yield them all."""
     for name, (file, *kinds) in PROJECT_FILES.items():
@@ -64,7 +74,7 @@ def _own_files() -> Iterator[Reader]:
     from envdoctor.adapters.apply.journal import read_journal
     from envdoctor.adapters.apply.records import read_record
     from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, read_further
-    from envdoctor.lock.pylock_reader import LockError, parse_lock
+    from envdoctor.lock.pylock_reader import LockError
     from envdoctor.profile.load import parse_profile, validate
     from envdoctor.profile.validation import ProfileError
     from envdoctor.verbs.compare import between_reports, read_report
@@ -100,7 +110,7 @@ def _own_files() -> Iterator[Reader]:
     yield Reader("profile file", as_file(lambda path: validate([str(path)]), "own.toml"), profiles)
     book = as_file(lambda path: read_advisories(path.parent), "book", "own.toml")
     yield Reader("advisories", book, advisories, (InvalidAdvisories,))
-    yield Reader("pylock", as_text(lambda text: parse_lock(text, "pylock.toml")), seeds("pylock"), (LockError,))
+    yield Reader("pylock", as_text(_pylock), seeds("pylock"), (LockError,))
     yield Reader("report", as_file(compare, "report.json"), seeds("report", "facts"), (UsageError,))
     yield Reader("journal", as_file(journal, "events.jsonl"), seeds("journal"))
     yield Reader("record of a fix", as_file(record, ".envdoctor", "environment.json"), seeds("fix record", "facts"))
