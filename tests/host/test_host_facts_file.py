@@ -35,6 +35,9 @@ def test_facts_by_hand():
 
 
 def test_facts_in_short():
+    found = read_facts('{"host.l4t": "39.2"}', "x")
+    assert found.value("host.jetpack") == "7.2"
+    assert read_facts('{"host.l4t": "39.2", "host.jetpack": "7.3"}', "x").value("host.jetpack") == "7.3"
     found = read_facts('{"gpu": {"compute_capability": "9.0"}, "driver": "550.54", "host.wsl": true}', "x")
     assert found.value("gpu[0].architecture") == "sm_90"
     assert (found.value("driver.version"), found.value("host.wsl")) == ("550.54", True)

@@ -151,6 +151,10 @@ HUGGING_FACE = """\
             "Linux box 6.8.0-45-generic #45 SMP x86_64 GNU/Linux\nCuda compilation tools, release 12.4, V12.4.131\n",
             {"os": "linux", "arch": "x86_64", "host.kernel": "6.8.0-45-generic", "tool.nvcc.version": "12.4.131"},
         ),
+        (
+            "$ cat /etc/nv_tegra_release\n# R39 (release), REVISION: 2.0, GCID: 1, BOARD: generic, EABI: aarch64\n",
+            {"os": "linux", "arch": "aarch64", "host.l4t": "39.2.0", "host.jetpack": "7.2"},
+        ),
     ],
 )
 def test_a_paste_tells_its_facts(text: str, values: dict[str, object]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from envdoctor.adapters.probe.cards import architecture_of_amd_name, capability_of_name, vendor_of_name
 from envdoctor.adapters.probe.host_pastes import facts_of_paste
+from envdoctor.adapters.probe.host_system import jetpack_of
 from envdoctor.adapters.probe.host_values import ALWAYS_THERE, UnfitValue, closest, is_known_name, value_of
 from envdoctor.model.fact import Fact, Facts, FactState
 
@@ -215,9 +216,11 @@ def _plain(value: Any) -> Any:
 
 
 def _derived(facts: list[Fact]) -> Iterator[Fact]:
-    """Yield what a card's name and capability mean; what the file says itself counts for more."""
+    """Yield what a card's name and capability and a Jetson's release mean; what the file says counts for more."""
     said = {fact.name for fact in facts}
     for fact in facts:
+        if fact.name == "host.l4t" and "host.jetpack" not in said and (jetpack := jetpack_of(str(fact.value))):
+            yield Fact("host.jetpack", FactState.KNOWN, jetpack, f"{fact.source}: the release of Jetson Linux")
         match = re.fullmatch(r"(gpu\[\d+\]\.)(compute_capability|name)", fact.name)
         if match is None or fact.state is not FactState.KNOWN:
             continue

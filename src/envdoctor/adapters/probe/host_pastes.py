@@ -22,6 +22,7 @@ from envdoctor.adapters.probe.card_pastes import (
 )
 from envdoctor.adapters.probe.cards import architecture_of_amd_name, capability_of_name, vendor_of_name
 from envdoctor.adapters.probe.gpu_nvidia import cuda_of_driver
+from envdoctor.adapters.probe.host_system import jetpack_of, parse_tegra_release
 from envdoctor.adapters.probe.host_values import UnfitValue, value_of
 from envdoctor.adapters.probe.listing_parts import plain_text
 from envdoctor.adapters.probe.listing_torch import collect_env_fields, facts_of_collect_env, is_collect_env
@@ -217,6 +218,15 @@ def _of_transformers(text: str) -> Iterator[Said]:
         yield from card_of(card, vendor)
 
 
+def _tegra(text: str) -> Iterator[Said]:
+    release = parse_tegra_release(text)
+    if release is None:
+        return
+    yield from (("os", "linux"), ("arch", "aarch64"), ("host.l4t", release))
+    if jetpack := jetpack_of(release):
+        yield "host.jetpack", jetpack
+
+
 def _nvcc(text: str) -> Iterator[Said]:
     if found := re.search(r"Cuda compilation tools, release \d+\.\d+, V(\d+\.\d+\.\d+)", text):
         yield "tool.nvcc.version", found[1]
@@ -236,6 +246,7 @@ _READERS: tuple[tuple[str, Callable[[str], Iterator[Said]]], ...] = (
     ("env of a Hugging Face library", _of_transformers),
     ("uname", _uname),
     ("nvcc", _nvcc),
+    ("nv_tegra_release", _tegra),
 )
 
 
