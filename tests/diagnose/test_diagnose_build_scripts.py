@@ -55,6 +55,29 @@ def test_what_stops_a_build(setup: str, project: str, said: tuple[Severity, str]
     assert all(said is not None and said[1] in item.message for item in findings)
 
 
+OLD = "[build-system]\nrequires = ['setuptools==59.2.0', 'wheel']\n"
+_PARTED = "\"setuptools<60; python_version < '3.12'\", \"setuptools; python_version >= '3.12'\""
+OLD_HERE = f"[build-system]\nrequires = [{_PARTED}]\n"
+
+
+@pytest.mark.parametrize(
+    ("project", "python", "told"),
+    [
+        (OLD, "3.12", True),
+        (OLD, "3.11", False),
+        (OLD_HERE, "3.12", False),
+        (LEGACY, "3.12", False),
+        ("", "3.12", False),
+        ("[build-system]\nrequires = ['setuptools<66']\n", "3.13", True),
+        ("[build-system]\nrequires = ['setuptools>=40,<=66.1.0']\n", "3.13", False),
+    ],
+)
+def test_a_build_with_a_setuptools_that_does_not_run_here_stops(project: str, python: str, told: bool) -> None:
+    findings = _found("from setuptools import setup\nsetup()\n", project, python)
+    assert [item.severity for item in findings] == ([Severity.ERROR] if told else [])
+    assert all("does not run on Python 3.1" in item.message for item in findings)
+
+
 def test_how_to_build_what_is_of_no_use_on_the_target_is_not_told() -> None:
     package = resolved("xformers==0.0.30", sdist=True, risk=BuildRisk.COMPILER)
     archives = MemoryArchives({"xformers": {"xformers-0.0.30/setup.py": "import torch\n"}})

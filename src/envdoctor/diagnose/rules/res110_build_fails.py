@@ -15,7 +15,8 @@ stops, too. Kernels for CUDA on macOS are left to RES102, which says to keep the
 ## Example
 
 `mmcv` 2.2.0 imports `pkg_resources` in its setup.py and declares no build requirements. `flash-attn` imports torch
-there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way.
+there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way. `numpy` 1.24.0 is built with
+setuptools 59.2.0, which stops on Python 3.12.
 
 ## References
 
@@ -41,6 +42,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.requirement import may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
@@ -133,6 +135,8 @@ def _numbers(node: ast.expr) -> Iterator[int]:
 
 
 _NO_PKG_RESOURCES = "82.0"
+_ON_312 = ("66.1.0", "66.1.1", *(f"{major}.0.0" for major in range(67, 90)))
+"""Releases of setuptools that run on Python 3.12: those before 66.1 import what that Python has no more."""
 _ISOLATED = ("torch", "numpy")
 """What such builds import most; other modules may come along with the build requirements that there are."""
 _BUILDERS = frozenset({
@@ -183,9 +187,28 @@ def _caps_setuptools(requires: Iterable[Requirement]) -> bool:
     return any(item.url or not item.specifier.contains(_NO_PKG_RESOURCES, prereleases=True) for item in own)
 
 
-def _troubles(package: ResolvedPackage, sdist: _Sdist, python: tuple[int, int]) -> Iterator[tuple[Severity, str, str]]:
+def _too_old_setuptools(requires: Iterable[Requirement], target: Target) -> Requirement | None:
+    """Return the build requirement that admits no setuptools which runs on the target's Python."""
+    if target.python < (3, 12):
+        return None
+    environment = target.marker_environment()
+    own = (item for item in requires if canonicalize_name(item.name) == "setuptools" and not item.url)
+    held = (item for item in own if may_hold(item.marker, environment))
+    return next((item for item in held if not any(map(item.specifier.contains, _ON_312))), None)
+
+
+def _troubles(package: ResolvedPackage, sdist: _Sdist, target: Target) -> Iterator[tuple[Severity, str, str]]:
     """Yield how bad it is, what stops the build, and the way around."""
-    name, imports = package.name, sdist.script.imports()
+    name, python, imports = package.name, target.python, sdist.script.imports()
+    old = _too_old_setuptools(sdist.requires, target)
+    if old is not None:
+        words = f"it is built with `setuptools{old.specifier}`, which does not run on Python {target.python_version}"
+        yield (
+            Severity.ERROR,
+            words,
+            "take a version that has a wheel for this Python, or a Python for which this one has",
+        )
+        return
     line = sdist.script.refuses(python)
     if line is not None:
         words = f"its setup.py refuses Python {python[0]}.{python[1]} (line {line})"
@@ -224,7 +247,7 @@ def _find(examination: Examination, resolution: Resolution, target: Target) -> I
             continue  # RES102 says to keep it off: no way to build it is of use.
         sdist = _opened(archives, package.file)
         chain = chain_to(resolution, package.name)
-        for severity, words, way in _troubles(package, sdist, target.python) if sdist is not None else ():
+        for severity, words, way in _troubles(package, sdist, target) if sdist is not None else ():
             yield RULE.finding(
                 subject=package.name,
                 message=f"the build of `{package.name}` {package.version} stops: {words}; wanted by {chain}",
