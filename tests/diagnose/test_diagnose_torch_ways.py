@@ -71,6 +71,15 @@ def test_a_torch_without_the_cards_kernels_has_to_move() -> None:
     )
 
 
+def test_a_card_that_came_after_all_builds_is_told_that_they_have_ptx_alone() -> None:
+    later = chosen(Card("nvidia", "sm_199"), LINUX, "3.12").taken
+    assert later is not None
+    assert "have no kernels but PTX, which the card's driver compiles, for sm_199" in later.because
+    today = chosen(Card("nvidia", "sm_120"), LINUX, "3.12").taken
+    assert today is not None
+    assert "have kernels for sm_120" in today.because
+
+
 def test_a_driver_that_is_too_old_leaves_another_way() -> None:
     choice = chosen(Card("nvidia", "sm_110", cuda="12.6"), LINUX, arch=Arch.AARCH64)
     assert any("the driver supports CUDA 12.6" in way.against for way in choice.ways)

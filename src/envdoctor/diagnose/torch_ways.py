@@ -16,7 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.wheel_facts import builds_for, shipped_wheel_facts, torches_for
+from envdoctor.diagnose.wheel_facts import builds_for, has_kernels, shipped_wheel_facts, torches_for
 from envdoctor.model.build_label import read_label
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import BoundIndex
@@ -223,7 +223,7 @@ def _by_label(row: Mapping[str, Any], card: Card, target: Target, wanted: Specif
     asked = [label for label in driven if fitting[label] is not None]
     if asked:
         best = _best(asked, fitting, target)
-        return TorchWay(backend, row["words"], _pytorch(best), because=_because(best, card, fitting[best]))
+        return TorchWay(backend, row["words"], _pytorch(best), because=_because(best, card, fitting[best], arch))
     free = {label: _newest(label, card, target, SpecifierSet()) for label in driven}
     known = [label for label in driven if free[label] is not None]
     if not known:
@@ -236,7 +236,9 @@ def _by_label(row: Mapping[str, Any], card: Card, target: Target, wanted: Specif
         f"torch has to move: none of torch{wanted} has kernels for {card.architecture} and wheels for Python "
         f"{target.python_version}, from {first} on there are; "
     )
-    return TorchWay(backend, row["words"], _pytorch(best), because=moved + _because(best, card, free[best]), moves=True)
+    return TorchWay(
+        backend, row["words"], _pytorch(best), because=moved + _because(best, card, free[best], arch), moves=True
+    )
 
 
 def _best(labels: list[str], newest: Mapping[str, Version | None], target: Target) -> str:
@@ -273,12 +275,14 @@ def _driver_admits(label: str, card: Card) -> bool:
     return build.release[0] <= int(card.cuda.partition(".")[0])
 
 
-def _because(label: str, card: Card, newest: Version | None) -> str:
+def _because(label: str, card: Card, newest: Version | None, arch: str) -> str:
     build = read_label(label)
     floor = _FLOORS.get(build.release[0]) if build and build.backend is Backend.CUDA else None
     floor = max(floor, _DRIVERS_OF_CARDS.get(card.architecture, floor)) if floor else None
     driver = f"; needs driver {floor} or later" if floor and not card.cuda else ""
-    return f"its wheels of torch {newest} have kernels for {card.architecture}{driver}"
+    own = has_kernels(label, card.architecture, arch)
+    code = "kernels" if own else "no kernels but PTX, which the card's driver compiles,"
+    return f"its wheels of torch {newest} have {code} for {card.architecture}{driver}"
 
 
 def _meet(one: SpecifierSet, other: SpecifierSet) -> bool:

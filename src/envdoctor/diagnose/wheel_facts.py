@@ -27,6 +27,7 @@ __all__ = [
     "advice_for_torch",
     "builds_for",
     "code_of",
+    "has_kernels",
     "labels_with",
     "shipped_wheel_facts",
     "torches_for",
@@ -274,6 +275,12 @@ def _kernels(arch: str | None) -> list[KernelSet]:
 
 def _has_code(kernels: KernelSet, card: str) -> bool:
     return code_of(kernels.architectures, kernels.ptx).runs_on(card) is True
+
+
+def has_kernels(label: str, card: str, arch: str | None) -> bool:
+    """Return whether builds of a label have machine code for a card, and not only PTX that its driver compiles."""
+    rows = [item for item in _kernels(arch) if item.label == label and not item.flaw]
+    return any(code_of(item.architectures).runs_on(card) is True for item in rows)
 
 
 def _major(label: str) -> int | None:
