@@ -74,6 +74,7 @@ def test_a_torch_without_the_cards_kernels_has_to_move() -> None:
 def test_a_card_that_came_after_all_builds_is_told_that_they_have_ptx_alone() -> None:
     later = chosen(Card("nvidia", "sm_199"), LINUX, "3.12").taken
     assert later is not None
+    assert str(chosen(Card("nvidia", "sm_199"), LINUX, "3.12")).startswith("torch for sm_199: cuda")
     assert "have no kernels but PTX, which the card's driver compiles, for sm_199" in later.because
     today = chosen(Card("nvidia", "sm_120"), LINUX, "3.12").taken
     assert today is not None

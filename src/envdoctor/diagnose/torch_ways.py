@@ -64,7 +64,9 @@ class Card:
     """``7.2`` of a Jetson board, where it is known."""
 
     def __str__(self) -> str:
-        known = " ".join(part for part in (self.name, f"({self.architecture})" if self.architecture else "") if part)
+        known = (
+            f"{self.name} ({self.architecture})" if self.name and self.architecture else self.name or self.architecture
+        )
         return known or {"nvidia": "an NVIDIA card", "amd": "an AMD card", "intel": "an Intel card"}.get(
             self.vendor, "no card that is known"
         )
