@@ -14,11 +14,9 @@ from envdoctor.model.finding import Applicability, Remedy, in_words
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import couplings, data_file, torch_labels
 
-_BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
-
 __all__ = ["addressed", "installer_commands", "listed", "moved_with", "remedy_of_move"]
 
-
+_BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
 _LABELS = r"(?:cu\d{3}|xpu|rocm\d[\d.]{0,9})"
 _INDEX = re.compile(rf"\b{_LABELS}(?:(?:,| or| and)(?: the)? {_LABELS}){{0,9}} index\b")
 _AT = "download.pytorch.org"
