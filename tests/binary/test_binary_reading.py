@@ -97,7 +97,9 @@ def test_binary_that_is_not_there(tmp_path):
         read_binary(tmp_path / "none.so")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(data=st.data())
 def test_binary_with_changed_bytes_never_raises_anything_else(tmp_path, data):
     samples = (

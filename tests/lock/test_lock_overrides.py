@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
@@ -61,7 +61,7 @@ _WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
 _SOME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(demand=_SOME, origin=_WORDS, because=_WORDS)
 def test_whatever_a_lock_says_is_written_again_as_it_stands(demand: str, origin: str, because: str) -> None:
     row = {"requirement": "torch==2.4.1", "sets-aside": [f"{demand} ({origin})"], "replaces": ["project"]}

@@ -118,7 +118,9 @@ PIECES = st.sampled_from(
         "\x85",
     ]
 )
-SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def _read_bytes(folder: Path, name: str, content: bytes) -> None:
@@ -215,7 +217,9 @@ LINES = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(LINES, max_size=10))
 def test_agrees_with_pip(tmp_path: Path, lines: list[str]):
     req_file = pytest.importorskip("pip._internal.req.req_file")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -224,6 +224,7 @@ _CLAUSES = st.one_of(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(_VERSIONS, max_size=12), st.lists(_CLAUSES, max_size=3))
 def test_where_bounds_lie_among_versions_is_what_packaging_admits(texts: list[str], clauses: list[str]) -> None:
     versions, specifier = sorted(set(map(Version, texts))), SpecifierSet(",".join(clauses))
