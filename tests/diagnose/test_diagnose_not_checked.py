@@ -6,8 +6,10 @@ import pytest
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
+LINE = 'alpha ; os_name ~= "posix"'
 ALPHA = Subject(SubjectKind.PACKAGE, "alpha", "2.0")
 
 
@@ -21,10 +23,29 @@ ALPHA = Subject(SubjectKind.PACKAGE, "alpha", "2.0")
         ),
         (Unknown(UnknownKind.DIRECT_REFERENCE, ALPHA), "a direct reference is not fetched here: install it"),
         (Unknown(UnknownKind.SEARCH_GIVEN_UP, Subject(SubjectKind.PROJECT)), "pin what you know"),
+        (Unknown(UnknownKind.MARKER, ALPHA, demand=LINE, origin=FileOrigin("reqs.txt", 1)), "correct the marker"),
+        (Unknown(UnknownKind.MARKER, ALPHA, demand=LINE), "take another version of the package that asks for it"),
+        (
+            Unknown(UnknownKind.NO_REQUIREMENT, Subject(SubjectKind.PACKAGE), demand="beta =="),
+            "the line is in a package's",
+        ),
+        (Unknown(UnknownKind.MAIN_LIST, Subject(SubjectKind.PROJECT)), "name the list by `--extra`"),
+        (Unknown(UnknownKind.UNSOUND, ALPHA), "do not install this resolution"),
         (Unknown(UnknownKind.OFFLINE, ALPHA, "main"), "run the same again where the index can be reached"),
     ],
 )
 def test_each_reason_has_its_own_way_on(unknown: Unknown, way: str) -> None:
+    assert way_on(unknown).startswith(way)
+
+
+@pytest.mark.parametrize("kind", UnknownKind)
+def test_to_ask_again_is_the_way_on_only_where_it_may_tell(kind: UnknownKind) -> None:
+    unknown = Unknown(kind, ALPHA, "main")
+    assert way_on(unknown).startswith("run the same again") == unknown.may_be_asked_again
+    assert way_on(unknown)
+
+
+def way_on(unknown: Unknown) -> str:
     (finding,) = (item for item in examine(Examination(unknowns=(unknown,))) if item.rule == "RES107")
     assert finding.remedy is not None
-    assert finding.remedy.summary.startswith(way)
+    return finding.remedy.summary

@@ -14,7 +14,7 @@ from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.render import FORMATS, render
-from envdoctor.render.reasons import message_of, refusal_text, unknown_text
+from envdoctor.render.reasons import bare_reason, message_of, refusal_text, unknown_text
 
 URL = "https://index.example/"
 ALPHA = Subject(SubjectKind.PACKAGE, "alpha")
@@ -143,3 +143,19 @@ def test_a_kernel_is_told_by_a_finding_about_it_and_not_by_words_that_name_it() 
     named = Report("smoke", kernels=(failed,), findings=(replace(slower, subject_kind=SubjectKind.DEVICE),))
     assert "SIGABRT" in render(named, "github")
     assert "SIGABRT" not in render(replace(named, findings=(about,)), "github")
+
+
+@pytest.mark.parametrize("kind", UnknownKind)
+def test_every_reason_has_words_or_those_of_its_cause(kind):
+    in_others_words = {
+        UnknownKind.UNREACHABLE,
+        UnknownKind.BAD_ANSWER,
+        UnknownKind.NO_METADATA,
+        UnknownKind.BAD_METADATA,
+        UnknownKind.NOT_UNDERSTOOD,
+        UnknownKind.SEARCH_GIVEN_UP,
+    }
+    subjects_alone = {UnknownKind.NOT_RUN}
+    cause = "words of another" if kind in in_others_words else ""
+    said = bare_reason(Unknown(kind, ALPHA, cause=cause))
+    assert (said == cause) == (kind in in_others_words | subjects_alone)

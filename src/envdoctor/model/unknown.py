@@ -114,18 +114,16 @@ class Unknown:
         return f"{demand} ({self.origin})" if self.origin else demand
 
     @property
+    def is_of_an_index(self) -> bool:
+        """Whether an index, or the server of a file, was to tell it and did not."""
+        return self.kind in _OF_AN_INDEX
+
+    @property
     def may_be_asked_again(self) -> bool:
         """Return whether another try, or an index that answers, may tell."""
-        return self.kind not in _SETTLED
+        return self.kind in _AGAIN
 
 
 _OF_ALL = {UnknownKind.SEARCH_GIVEN_UP: "the search gave up", UnknownKind.UNSOUND: "the resolution"}
-_SETTLED = frozenset(
-    {
-        UnknownKind.ONLY_A_BUILD,
-        UnknownKind.DIRECT_REFERENCE,
-        UnknownKind.MARKER,
-        UnknownKind.MAIN_LIST,
-        UnknownKind.NO_REQUIREMENT,
-    }
-)
+_OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
+_AGAIN = _OF_AN_INDEX | {UnknownKind.NO_METADATA, UnknownKind.BAD_METADATA}

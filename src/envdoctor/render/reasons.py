@@ -35,7 +35,6 @@ _STATUS = {
     403: "it, or a proxy on the way, refuses (403)",
     407: "the proxy asks for credentials (407)",
 }
-_OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
 _OF_A_FILE = frozenset({UnknownKind.NO_METADATA, UnknownKind.BAD_METADATA, UnknownKind.ONLY_A_BUILD})
 _OF_ALL_LINES = (RefusalKind.CONFLICT, RefusalKind.NO_REPAIR)
 _SHOWN = 4
@@ -53,7 +52,7 @@ def reason(unknown: Unknown, *, addressed: bool = True) -> str:
     why = bare_reason(unknown)
     if unknown.kind in _OF_A_FILE:
         return f"{unknown.file}: {why}"
-    if unknown.kind in _OF_AN_INDEX:
+    if unknown.is_of_an_index:
         return f"index {unknown.index} ({unknown.url}): {why}" if addressed else f"index {unknown.index}: {why}"
     return why
 

@@ -26,9 +26,6 @@ from envdoctor.resolve.solver import Solved, Solver
 
 __all__ = ["Diagnosis", "diagnose", "resolve", "resolve_or_conflicts"]
 
-_WHOLE_PROJECTS = frozenset(
-    {UnknownKind.DIRECT_REFERENCE, UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER}
-)
 _MOST_PLACED = 4
 """Searches after which wheels that metadata asks for by URL are left alone."""
 
@@ -64,7 +61,8 @@ class Diagnosis:
     @property
     def on_trust(self) -> tuple[Unknown, ...]:
         """Projects of which nothing is known, by name: direct references, and pages that could not be fetched."""
-        found = (u for u in self.unknowns if u.kind in _WHOLE_PROJECTS and u.subject.name and not u.subject.version)
+        whole = (u for u in self.unknowns if u.is_of_an_index or u.kind is UnknownKind.DIRECT_REFERENCE)
+        found = (unknown for unknown in whole if unknown.subject.name and not unknown.subject.version)
         return tuple(sorted(found, key=lambda unknown: unknown.subject.name))
 
 

@@ -14,7 +14,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envdoctor.model.compatibility import read_python
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.unknown import Unknown, UnknownKind
+from envdoctor.model.unknown import Unknown
 from envdoctor.ports import SilentProgress, UsageError
 from envdoctor.toml_tables import Document, Faults, Table, TomlError
 from envdoctor.verbs.card_choice import card_facts
@@ -27,7 +27,6 @@ from envdoctor.verbs.target_choice import TargetChoice
 __all__ = ["Case", "exit_code", "read_cases", "run_cases"]
 
 
-_OF_AN_INDEX = frozenset({UnknownKind.OFFLINE, UnknownKind.UNREACHABLE, UnknownKind.BAD_ANSWER})
 _OF_INDEX = re.compile(r"\s*(?:-[if]|--(?:index-url|extra-index-url|find-links|no-index|trusted-host))(?![\w-])")
 _OF_OTHERS = re.compile(r"ADV9\d\d")
 _UNREAD = ("RES002", "RES006")
@@ -82,7 +81,7 @@ def _run(case: Case, profile: Path) -> CaseResult:
 def _silent(result: Diagnosed, request: CheckRequest) -> tuple[Unknown, ...]:
     """Return what no index told in a run."""
     found = result.diagnosis.unknowns if result.diagnosis is not None else ()
-    asked = [one for one in found if one.kind in _OF_AN_INDEX and not one.file]
+    asked = [one for one in found if one.is_of_an_index and not one.file]
     return tuple(dict.fromkeys((*asked, *request.unreachable())))
 
 

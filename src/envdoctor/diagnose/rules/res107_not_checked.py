@@ -52,8 +52,10 @@ def _cause(unknown: Unknown) -> tuple[object, ...]:
 
 
 def _way_on(unknown: Unknown) -> str:
-    """Return what would tell it: to ask again brings nothing of what no index says."""
+    """Return what would tell it, or what to do where nothing will: some things no index says, however often asked."""
     name, version = unknown.subject.name, unknown.subject.version
+    if unknown.may_be_asked_again:
+        return "run the same again where the index can be reached, without `--offline` if it was given"
     if unknown.kind is UnknownKind.ONLY_A_BUILD:
         wheel = f"pip wheel --no-deps {name}=={version}" if version else f"pip wheel --no-deps {name}"
         return f"build it once, `{wheel}`, and read what the wheel asks for; or write beside it what it needs"
@@ -62,9 +64,25 @@ def _way_on(unknown: Unknown) -> str:
         if unknown.cause:
             return f"correct it where it is wrong; else {again}"
         return f"a direct reference is not fetched here: {again}"
-    if unknown.kind is UnknownKind.SEARCH_GIVEN_UP:
-        return "pin what you know, or bound it below: the search then has less to try"
-    return "run the same again where the index can be reached, without `--offline` if it was given"
+    if unknown.kind is UnknownKind.MARKER and unknown.origin is not None:
+        return "correct the marker where it is written: until then the line counts as if it held"
+    return _WAYS[unknown.kind]
+
+
+_WAYS = {
+    UnknownKind.MARKER: "take another version of the package that asks for it, which is the one to correct its marker: "
+    "until then it counts as if the marker held",
+    UnknownKind.NO_REQUIREMENT: "the line is in a package's metadata and was left out: write what it means beside the "
+    "package, or take another version of that",
+    UnknownKind.SEARCH_GIVEN_UP: "pin what you know, or bound it below: the search then has less to try",
+    UnknownKind.UNSOUND: "do not install this resolution, and report it as a fault of envdoctor with the files that "
+    "were read",
+    UnknownKind.MAIN_LIST: "name the list by `--extra`, which judges it together with the main list",
+    UnknownKind.OTHER_INDEX: "name the list by `--extra` or `--group`: its own index is asked then",
+    UnknownKind.NOT_UNDERSTOOD: "give the text whole, as the program printed it",
+    UnknownKind.NOT_RUN: "mend first what failed before it",
+}
+"""What to do about that of which no index says more."""
 
 
 def _finding(subject: str, *unknowns: Unknown) -> Finding:
