@@ -1,6 +1,6 @@
-"""Write docs/reference and the man page from the code: `python scripts/reference.py`.
+"""Write docs/reference, the man page and the schema of profiles from the code: `python scripts/reference.py`.
 
-`--check` writes nothing and fails where a page is not current.
+`--check` writes nothing and fails where one is not current.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from typing import Any
 import man_page
 from reference_markdown import anchor, schema_page, table
 
+from envdoctor.profile.template import SCHEMA_FILE, schema_text
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reference"
 MAN = ROOT / "man" / "envdoctor.1"
+SCHEMA = ROOT / "profiles" / SCHEMA_FILE
 HEADER = "<!-- Written by scripts/reference.py; change the code and run it again. -->\n\n"
 Json = Mapping[str, Any]
 
@@ -62,13 +65,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a page is not current")
     check = parser.parse_args().check
-    man = man_page.page()
-    if not check and _current(MAN) != man:
-        MAN.parent.mkdir(exist_ok=True)
-        MAN.write_text(man, encoding="utf-8", newline="\n")
-    elif _current(MAN) != man:
-        sys.stderr.write("man/envdoctor.1 is not current; run `python scripts/reference.py`\n")
-        return 1
+    for path, text in ((SCHEMA, schema_text()), (MAN, man_page.page())):
+        if _current(path) == text:
+            continue
+        if check:
+            sys.stderr.write(f"{path.relative_to(ROOT)} is not current; run `python scripts/reference.py`\n")
+            return 1
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
     stale = [name for name, text in pages().items() if _current(PAGES / name) != text]
     extra = sorted({path.name for path in PAGES.glob("*.md")} - set(pages()))
     if check:

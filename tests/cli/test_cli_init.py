@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,14 @@ def test_paths_are_told_without_detours_and_the_next_command_names_the_project(
     monkeypatch.chdir(tmp_path / "other")
     assert main(["init", "."]) == 0
     assert capsys.readouterr().err.splitlines()[-1] == "next: envdoctor check ."
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no mkfifo")
+@pytest.mark.parametrize("name", [".pre-commit-config.yaml", "pyproject.toml"])
+def test_a_named_pipe_in_a_files_place_is_not_waited_for(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / name)
+    assert main(["init", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "named pipe" in line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,15 +25,21 @@ def test_docs_reference_is_current() -> None:
 
 
 def test_docs_reference_check_notices_a_page_that_is_not_current(tmp_path: Path) -> None:
-    for name in ("src", "profiles", "scripts"):
+    for name in ("src", "scripts"):
         (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    schema = tmp_path / "profiles" / "profile.schema.json"
+    schema.write_text("{}\n", encoding="utf-8")
     # The script finds its root from its own path, so it has to lie there itself.
     (tmp_path / "scripts").unlink()
     (tmp_path / "scripts").mkdir()
     for script in ("reference.py", "reference_markdown.py", "man_page.py"):
         (tmp_path / "scripts" / script).write_text((ROOT / "scripts" / script).read_text(encoding="utf-8"))
-    assert reference(tmp_path, "--check").returncode == 1
+    done = reference(tmp_path, "--check")
+    assert done.returncode == 1
+    assert "profile.schema.json is not current" in done.stderr
     assert reference(tmp_path).returncode == 0
+    assert schema.read_bytes() == (ROOT / "profiles" / schema.name).read_bytes()
     assert reference(tmp_path, "--check").returncode == 0
     page = tmp_path / "docs" / "reference" / "rules.md"
     page.write_text(page.read_text(encoding="utf-8") + "by hand\n", encoding="utf-8")

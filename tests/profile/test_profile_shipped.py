@@ -171,7 +171,7 @@ def test_its_kernels_and_workloads_exist(profile: Profile) -> None:
 
 
 def test_the_schema_file_is_current() -> None:
-    """Write it again with ``schema_text()`` after a change of the grammar."""
+    """Write it again with ``scripts/reference.py`` after a change of the grammar."""
     shipped = (shipped_folder() / SCHEMA_FILE).read_text(encoding="utf-8")
 
     assert shipped == schema_text()

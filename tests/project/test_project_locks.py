@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from envdoctor.adapters.project import ProjectFileError
+from envdoctor.adapters.project import ProjectFileError, file_names, locks
 from envdoctor.adapters.project.sources import open_sources
 from envdoctor.model.project import LeftOut, ReadingProblemKind
 from envdoctor.model.target import Arch, OperatingSystem, Target
@@ -334,3 +334,7 @@ def test_a_damaged_package_of_pipenv_s_lock_is_named_with_the_reason(entry: obje
         [f"`Pipfile.lock` is damaged: `a` {said}; they are not read"] if said else []
     )
     assert all(one.origin.line == 6 for one in problems)
+
+
+def test_the_keys_of_every_lock_are_known() -> None:
+    assert {name.lower() for name in locks._SHAPES} == {*file_names._LOCKS, "pylock.toml"}

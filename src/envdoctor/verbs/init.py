@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import TomlError, read_toml
 from envdoctor.verbs.hook_file import with_hook
@@ -109,9 +110,9 @@ def _repository(project: Path) -> Path:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        return ""
+        return file_bytes(path, str(path)).decode("utf-8-sig") if path.exists() else ""
+    except ProjectFileError as error:
+        raise UsageError(f"`{path}` cannot be read: {error.message}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{path}` cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
