@@ -43,7 +43,9 @@ def binary_readers() -> Iterator[Reader]:
     yield Reader("sdist tar", tar, _sdists(), announced, (lambda size: _tar(_many_members(size)),))
     packed = lambda data: sdist(_packed(data), "demo-1.0.tar.gz")  # noqa: E731
     yield Reader("sdist tar.gz", packed, _sdists(), announced)
-    yield Reader("sdist zip", lambda data: sdist(data, "demo-1.0.zip"), archives, announced, (many,))
+    members = {f"demo-1.0/{name}": data for name, data in _sdist_members().items()}
+    zipped = (_zip(members=members), _zip(zipfile.ZIP_DEFLATED, members))
+    yield Reader("sdist zip", lambda data: sdist(data, "demo-1.0.zip"), zipped, announced, (many,))
     texts = {name: seeds(name) for name in ("setup.py", "pyproject", "requires.txt", "metadata")}
     check = as_file(check_sdist, "demo-1.0.tar.gz")
     yield Reader("sdist to install", lambda data: check(_packed(data)), _sdists(), _wheel_errors())
@@ -162,10 +164,14 @@ def _tar(members: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def _sdists() -> tuple[bytes, ...]:
+def _sdist_members() -> dict[str, bytes]:
     about = b"Metadata-Version: 2.2\nName: demo\nVersion: 1.0\nRequires-Dist: numpy\n"
-    one = {"PKG-INFO": about, "setup.py": seeds("setup.py")[1], "demo.egg-info/requires.txt": seeds("requires.txt")[0]}
-    return (_tar(one), _tar({"pyproject.toml": seeds("pyproject")[0], "setup.py": seeds("setup.py")[0]}))
+    requires = seeds("requires.txt")[0]
+    return {"PKG-INFO": about, "setup.py": seeds("setup.py")[1], "demo.egg-info/requires.txt": requires}
+
+
+def _sdists() -> tuple[bytes, ...]:
+    return (_tar(_sdist_members()), _tar({"pyproject.toml": seeds("pyproject")[0], "setup.py": seeds("setup.py")[0]}))
 
 
 def _packed(data: bytes) -> bytes:
