@@ -12,9 +12,8 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
-from envdoctor.diagnose.logs.log_failures import LogFailure, failures_of
+from envdoctor.diagnose.logs.log_failures import WENT_WELL, LogFailure, failures_of
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
-from envdoctor.diagnose.logs.log_outcome import tells_nothing
 from envdoctor.diagnose.logs.missing_names import missing_names
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
@@ -50,6 +49,31 @@ _CRASHED = re.compile(
     r"|access violation|Fatal Python|[Bb]us error|Illegal instr"
 )
 _MEMORY = re.compile(r"out of memory|OutOfMemory|MemoryError|bad_alloc|\bKilled\b|No space left")
+
+_ENDED_WELL = re.compile(
+    rf"(?:{WENT_WELL.pattern})|=* ?\d+ passed\b.* in [\d.]+ ?s|Audited \d+ packages? in"
+    r"|Requirement already satisfied: |Successfully (?:built|tagged|uninstalled) |No dependencies to install or update"
+    r"|# All requested packages already installed|Writing lock file$"
+    r"|Process finished with exit code 0\b"
+)
+"""At the beginning of a line, and nothing begun after it: the program ended as it should."""
+_BEGINS = re.compile(
+    r"(?:Collecting|Downloading(?! package )|Using cached|Building wheels?|Preparing metadata|Getting requirements"
+    r"|Installing \w+|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes"
+    r"|Processing \S*[/\\]|Obtaining|Cloning"
+    r"|Collecting package metadata|Fetching) ?"
+)
+_OF_A_PROGRAM = re.compile(
+    r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
+    r"|\b(?:pip3?|uv|conda) install\b|\bpython3? -|^\s*[$>#] ?\S"
+    r"|[\w-][-_ ]v?\d+\.\d+|\w=\S|^\s*[+|*-]{3,}|/\w+/\w|\b[A-Z]:\\"
+)
+_OF_A_PERSON = re.compile(
+    r"\b(?:I'm|I've|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me|[Pp]lease help)\b"
+    r"|\bI (?:am|have|get|got|see|saw|try|tried|can|cannot|can't|do|don't|installed|want|need|run|ran|use|used)\b"
+)
+"""Words about a program, which are not its own; and a question, behind what an address asks with."""
+_SENTENCE = re.compile(r"[a-z] [a-z]+ [a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +134,7 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     places = [(failure.begin, failure.end) for failure, _ in missing]
     left = [item for item in left if not any(_touch(item, place) for place in places)]
     yield from _unexplained(left, worse=bool(missing) or _is_bad([*advised, *own]))
-    if not (advised or own or failures) and tells_nothing(text):
+    if not (advised or own or failures) and _tells_nothing(text):
         yield _without_outcome(is_all=examination.environment is None and examination.project is None)
 
 
@@ -284,3 +308,21 @@ def _what_to_do(failure: LogFailure) -> str:
         "see whether the line speaks of the program's own files or settings, which nothing here can judge; else give "
         "the whole log, and the environment and machine with it (`--env`, or `--installed` and `--facts`)"
     )
+
+
+def _tells_nothing(text: str) -> bool:
+    """Return whether a log without a failure shows no outcome: a cut install, or a person's words in a log's place.
+
+    What a program printed to its end, or what it went on printing, is an outcome, and so is an install that succeeded.
+    """
+    lines = lines_of_log(text)
+    begun = max((line.number for line in lines if _BEGINS.match(line.text)), default=0)
+    if any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines):
+        return False
+    said = [line.text for line in lines]
+    return bool(begun) or any(map(_is_of_a_person, said)) or not any(map(_OF_A_PROGRAM.search, said))
+
+
+def _is_of_a_person(text: str) -> bool:
+    asks = text.endswith("?") and _SENTENCE.search(text, 1 + max(map(text.rfind, "=&/")))
+    return bool(asks) or _OF_A_PERSON.search(text) is not None
