@@ -15,7 +15,7 @@ import pytest
 from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.adapters.probe.interpreter import Questioning, probe_import, probe_imports
 from envdoctor.adapters.probe.interpreter_child import run_bounded
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind
 from envdoctor.model.finding import Severity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="CreateProcess starts no shell script")
@@ -62,28 +62,28 @@ def test_an_interpreter_that_is_too_old_is_told(tmp_path, diagnose, clean):
 @pytest.mark.parametrize(
     ("text", "kind", "detail"),
     [
-        ("exit 3", ProblemKind.INTERPRETER_FAILED, "exit status 3"),
+        ("exit 3", EnvironmentProblemKind.INTERPRETER_FAILED, "exit status 3"),
         (
             "echo cannot load libpython >&2; exit 127",
-            ProblemKind.INTERPRETER_FAILED,
+            EnvironmentProblemKind.INTERPRETER_FAILED,
             "exit status 127: cannot load libpython",
         ),
-        ("kill -ABRT $$", ProblemKind.INTERPRETER_FAILED, "SIGABRT"),
-        ("echo garbage", ProblemKind.INTERPRETER_FAILED, "its answer could not be read"),
+        ("kill -ABRT $$", EnvironmentProblemKind.INTERPRETER_FAILED, "SIGABRT"),
+        ("echo garbage", EnvironmentProblemKind.INTERPRETER_FAILED, "its answer could not be read"),
         (
             "echo '<<envdoctor-answer\n{]\nenvdoctor-answer>>'",
-            ProblemKind.INTERPRETER_FAILED,
+            EnvironmentProblemKind.INTERPRETER_FAILED,
             "its answer could not be read",
         ),
         (
             "echo '<<envdoctor-answer\n[]\nenvdoctor-answer>>'",
-            ProblemKind.INTERPRETER_FAILED,
+            EnvironmentProblemKind.INTERPRETER_FAILED,
             "its answer could not be read",
         ),
-        ("sleep 60", ProblemKind.INTERPRETER_TIMEOUT, "did not end within 0.4 s"),
+        ("sleep 60", EnvironmentProblemKind.INTERPRETER_TIMEOUT, "did not end within 0.4 s"),
         (
             "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done",
-            ProblemKind.INTERPRETER_TIMEOUT,
+            EnvironmentProblemKind.INTERPRETER_TIMEOUT,
             "did not end within 0.4 s",
         ),
     ],
@@ -92,7 +92,7 @@ def test_an_interpreter_that_fails_leaves_the_folder(venv, venv_site, diagnose, 
     venv_site.add("foo", "1.0")
     script(venv / "bin" / "python", text)
     begin = time.monotonic()
-    limit = 0.4 if kind is ProblemKind.INTERPRETER_TIMEOUT else 20
+    limit = 0.4 if kind is EnvironmentProblemKind.INTERPRETER_TIMEOUT else 20
     environment = read_environment(venv, timeout_s=limit, environ=clean)
     assert time.monotonic() - begin < 30
     assert [item.name for item in environment.distributions] == ["foo"]
@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_executed(venv, clean):
     program.write_bytes(b"\x7fELF nothing")
     program.chmod(0o755)
     environment = read_environment(venv, environ=clean)
-    assert [problem.kind for problem in environment.problems] == [ProblemKind.INTERPRETER_FAILED]
+    assert [problem.kind for problem in environment.problems] == [EnvironmentProblemKind.INTERPRETER_FAILED]
 
 
 def test_code_that_breaks_the_start_is_told_and_gone_round(venv, venv_site, clean):
@@ -117,7 +117,7 @@ def test_code_that_breaks_the_start_is_told_and_gone_round(venv, venv_site, clea
     venv_site.add("foo", "1.0")
     environment = read_environment(venv, environ=clean)
     assert [(problem.kind, problem.detail) for problem in environment.problems] == [
-        (ProblemKind.INTERPRETER_FAILED, "exit status 7")
+        (EnvironmentProblemKind.INTERPRETER_FAILED, "exit status 7")
     ]
     assert environment.python_full == ".".join(map(str, sys.version_info[:3]))
     assert environment.source == "folder"

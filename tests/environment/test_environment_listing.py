@@ -8,9 +8,9 @@ import pytest
 
 from envdoctor.adapters.probe.host_pastes import facts_of_paste
 from envdoctor.adapters.probe.listing import ListingError, read_listing
-from envdoctor.model.environment import ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind
 
-NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)
+NOT_TOLD = (EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, EnvironmentProblemKind.NOT_TOLD)
 
 
 def versions(text: str) -> dict[str, str]:
@@ -57,7 +57,7 @@ def test_a_byte_order_mark_and_windows_line_ends():
 def test_one_bad_line_among_good_ones_is_kept_as_a_problem(diagnose):
     environment = read_listing("torch==2.6.0\n???\nnumpy==1.26.4\n", "pasted.txt")
     assert [(p.kind, p.subject) for p in environment.problems if p.kind not in NOT_TOLD] == [
-        (ProblemKind.UNREADABLE_LINE, "pasted.txt:2")
+        (EnvironmentProblemKind.UNREADABLE_LINE, "pasted.txt:2")
     ]
     findings = diagnose(environment)
     assert [finding.rule for finding in findings] == ["ENV008", "ENV011"]
@@ -286,7 +286,11 @@ def test_json_without_end_of_its_depth_is_refused():
 def test_a_terminals_colours_are_no_part_of_a_listing():
     text = "\x1b[1m$ pip freeze\x1b[0m\n\x1b[33mWARNING: Ignoring ~orch\x1b[0m\n\x1b[36mnumpy\x1b[0m==2.1.0\n"
     assert versions(text) == {"numpy": "2.1.0"}
-    assert not [item for item in read_listing(text, "pasted.txt").problems if item.kind is ProblemKind.UNREADABLE_LINE]
+    assert not [
+        item
+        for item in read_listing(text, "pasted.txt").problems
+        if item.kind is EnvironmentProblemKind.UNREADABLE_LINE
+    ]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from envdoctor.adapters.probe import environment_files
 from envdoctor.adapters.probe.environment_files import parse_record
 from envdoctor.adapters.probe.environment_metadata import parse_headers, read_egg_requires
 from envdoctor.adapters.probe.installed_environment import EnvironmentNotFound, read_environment
-from envdoctor.model.environment import EnvironmentKind, ProblemKind
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblemKind
 
 
 def test_a_bare_folder_gives_names_versions_and_requirements(site):
@@ -86,7 +86,7 @@ def test_egg_info_folders_files_and_links(site, tmp_path):
 def test_an_egg_link_that_leads_nowhere_is_a_problem(site):
     (site.folder / "gone.egg-link").write_text("/nonexistent/project\n", encoding="utf-8")
     environment = read_environment(site.folder)
-    assert [problem.kind for problem in environment.problems] == [ProblemKind.SOURCE_GONE]
+    assert [problem.kind for problem in environment.problems] == [EnvironmentProblemKind.SOURCE_GONE]
 
 
 def test_egg_requires_with_a_marker_alone():
@@ -101,8 +101,8 @@ def test_leftovers_and_folders_without_metadata_are_problems(site):
     environment = read_environment(site.folder)
     assert [item.name for item in environment.distributions] == ["torch"]
     kinds = [problem.kind for problem in environment.problems]
-    assert kinds.count(ProblemKind.LEFTOVER) == 2
-    assert kinds.count(ProblemKind.NO_METADATA) == 1
+    assert kinds.count(EnvironmentProblemKind.LEFTOVER) == 2
+    assert kinds.count(EnvironmentProblemKind.NO_METADATA) == 1
 
 
 def test_record_rows_with_commas_quotes_and_backslashes():
@@ -132,8 +132,8 @@ def test_files_are_compared_with_the_disk(site, files):
     (site.folder / "a/longer.py").write_text("123", encoding="utf-8")
     problems = read_environment(site.folder, files=files).problems
     assert [(problem.kind, problem.detail) for problem in problems] == [
-        (ProblemKind.MISSING_FILE, "a/gone.py"),
-        (ProblemKind.CHANGED_FILE, "a/longer.py: 3 bytes, 1 recorded"),
+        (EnvironmentProblemKind.MISSING_FILE, "a/gone.py"),
+        (EnvironmentProblemKind.CHANGED_FILE, "a/longer.py: 3 bytes, 1 recorded"),
     ]
 
 
@@ -146,9 +146,9 @@ def test_of_many_files_the_sizes_of_libraries_alone_are_compared(site, monkeypat
     for path in names[2:4]:
         (site.folder / path).write_text("123", encoding="utf-8")
     assert [(problem.kind, problem.detail) for problem in read_environment(site.folder).problems] == [
-        (ProblemKind.MISSING_FILE, "a/gone.py"),
-        (ProblemKind.MISSING_FILE, "a/gone.so"),
-        (ProblemKind.CHANGED_FILE, "a/longer.so: 3 bytes, 1 recorded"),
+        (EnvironmentProblemKind.MISSING_FILE, "a/gone.py"),
+        (EnvironmentProblemKind.MISSING_FILE, "a/gone.so"),
+        (EnvironmentProblemKind.CHANGED_FILE, "a/longer.so: 3 bytes, 1 recorded"),
     ]
 
 
@@ -168,7 +168,7 @@ def test_a_package_whose_folder_was_deleted_is_seen_without_asking_for_files(sit
     shutil.rmtree(site.folder / "torch")
     environment = read_environment(site.folder)
     assert [(problem.kind, problem.subject) for problem in environment.problems] == [
-        (ProblemKind.MISSING_FILE, "torch")
+        (EnvironmentProblemKind.MISSING_FILE, "torch")
     ] * 2
     assert [finding.rule for finding in diagnose(environment)] == ["ENV006"]
 
@@ -185,7 +185,7 @@ def test_a_venv_of_windows_read_elsewhere(tmp_path, diagnose, clean):
         "Name: a\nVersion: 1\nRequires-Dist: uvloop; sys_platform != 'win32'\n", encoding="utf-8"
     )
     environment = read_environment(tmp_path, environ={**clean, "PYTHONPATH": "/src", "PIP_USER": "1"})
-    assert [problem.kind for problem in environment.problems] == [ProblemKind.NO_INTERPRETER]
+    assert [problem.kind for problem in environment.problems] == [EnvironmentProblemKind.NO_INTERPRETER]
     assert [finding.severity.value for finding in diagnose(environment)] == ["info"]
 
 
@@ -224,7 +224,7 @@ def test_windows_and_conda_layouts(tmp_path):
     environment = read_environment(conda)
     assert environment.python == (3, 11)
     assert environment.conda_packages == (("libblas", "3.9.0", "20_mkl", "conda-forge"),)
-    assert [problem.kind for problem in environment.problems] == [ProblemKind.NO_INTERPRETER]
+    assert [problem.kind for problem in environment.problems] == [EnvironmentProblemKind.NO_INTERPRETER]
 
 
 def test_what_is_no_environment_is_refused_with_a_reason(tmp_path):

@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from resolve_universe import LINUX, MemoryIndex, read
 
-from envdoctor.diagnose.demand import Demand
+from envdoctor.diagnose.demand import InstalledDemand
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import waiver_for
 from envdoctor.lock.pylock_reader import LockedProject, override_of_row
@@ -108,7 +108,7 @@ def test_an_installed_package_that_the_project_overrides_is_no_open_fault() -> N
     examination = Examination(
         target=LINUX, project=_project("torchaudio"), environment=InstalledEnvironment((torchaudio, torch))
     )
-    demand = Demand(torchaudio, Requirement("torch==2.4.1"), "torch")
+    demand = InstalledDemand(torchaudio, Requirement("torch==2.4.1"), "torch")
     waiver = waiver_for(examination, demand, torch)
     assert waiver is not None
     assert (waiver.reason, waiver.source) == ("the project overrides it", "pyproject.toml:7")

@@ -12,11 +12,11 @@ from packaging.version import Version
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution
 
-__all__ = ["Demand", "Demands"]
+__all__ = ["Demands", "InstalledDemand"]
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class InstalledDemand:
     """One requirement of one installed distribution that holds on its interpreter."""
 
     consumer: InstalledDistribution
@@ -47,7 +47,7 @@ class Demand:
 class Demands:
     """All demands in an environment."""
 
-    by_name: dict[str, list[Demand]] = field(default_factory=lambda: defaultdict(list))
+    by_name: dict[str, list[InstalledDemand]] = field(default_factory=lambda: defaultdict(list))
     unreadable: list[tuple[InstalledDistribution, str]] = field(default_factory=list)
     """Requirements that are not PEP 508, even after mending what pip used to accept."""
     installed: dict[str, InstalledDistribution] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Demands:
     may_be_there: Callable[[str], bool] = lambda _: False
     """Whether something that is not in ``installed`` may be there all the same: a listing that leaves it out."""
 
-    def unmet(self) -> Iterator[tuple[Demand, InstalledDistribution | None]]:
+    def unmet(self) -> Iterator[tuple[InstalledDemand, InstalledDistribution | None]]:
         """Yield each demand that nothing installed meets, with what is installed instead."""
         for name, demands in self.by_name.items():
             have = self.installed.get(name)

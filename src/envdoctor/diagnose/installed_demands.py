@@ -12,7 +12,7 @@ from packaging.markers import Marker, default_environment
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.demand import Demand, Demands
+from envdoctor.diagnose.demand import Demands, InstalledDemand
 from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.finding import Waiver
 from envdoctor.model.origin import ProfileOrigin
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["demands_of", "marker_environment", "waiver_for", "with_demands"]
 
 
-def waiver_for(examination: Examination, demand: Demand, have: InstalledDistribution | None) -> Waiver | None:
+def waiver_for(examination: Examination, demand: InstalledDemand, have: InstalledDistribution | None) -> Waiver | None:
     """Return the recorded override that sets ``demand`` aside, None where there is none or it asks for another version.
 
     Overrides come from the profile, from the project itself, and from the environment's lock.
@@ -60,7 +60,7 @@ def _of_project(project: Project | None) -> tuple[Override, ...]:
     return tuple(Override(requirement, source=OverrideSource.PROJECT) for requirement in said)
 
 
-def _sets_aside(override: Override, demand: Demand) -> bool:
+def _sets_aside(override: Override, demand: InstalledDemand) -> bool:
     return override.name == demand.name and override.replaces_demand_of(demand.consumer.name)
 
 
@@ -223,7 +223,7 @@ class _Collector:
             known.consumer is distribution and known.requirement is requirement for known in self.result.by_name[name]
         ):
             return
-        self.result.by_name[name].append(Demand(distribution, requirement, name, extra))
+        self.result.by_name[name].append(InstalledDemand(distribution, requirement, name, extra))
         provider = self.result.installed.get(name)
         if provider is None:
             return

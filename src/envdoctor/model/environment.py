@@ -20,6 +20,7 @@ __all__ = [
     "EnvironmentKind",
     "EnvironmentLock",
     "EnvironmentProblem",
+    "EnvironmentProblemKind",
     "ImportOutcome",
     "InstalledDistribution",
     "InstalledEnvironment",
@@ -28,7 +29,6 @@ __all__ = [
     "Isolation",
     "PatchedFile",
     "Platform",
-    "ProblemKind",
     "Venv",
     "of_the_system",
 ]
@@ -158,7 +158,7 @@ class InstalledDistribution:
     """Extras it declares, names normalised (PEP 685)."""
 
 
-class ProblemKind(enum.Enum):
+class EnvironmentProblemKind(enum.Enum):
     """What is wrong with an environment."""
 
     LEFTOVER = enum.auto()
@@ -197,7 +197,7 @@ class ProblemKind(enum.Enum):
 class EnvironmentProblem:
     """Something that kept part of an environment from being read, or that reading showed to be wrong."""
 
-    kind: ProblemKind
+    kind: EnvironmentProblemKind
     subject: str
     """The path, distribution or program it is about."""
     detail: str

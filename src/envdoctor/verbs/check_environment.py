@@ -14,7 +14,7 @@ from envdoctor.diagnose.engine import examine, is_understood
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
-from envdoctor.model.environment import EnvironmentKind, ProblemKind
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblemKind
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target, TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
@@ -70,7 +70,12 @@ def could_be_asked(environment: InstalledEnvironment | None) -> bool:
     """Return whether the environment's interpreter answered, and everything that was to be read may be read."""
     problems = environment.problems if environment else ()
     return not any(
-        problem.kind in (ProblemKind.INTERPRETER_TIMEOUT, ProblemKind.INTERPRETER_FAILED, ProblemKind.FORBIDDEN)
+        problem.kind
+        in (
+            EnvironmentProblemKind.INTERPRETER_TIMEOUT,
+            EnvironmentProblemKind.INTERPRETER_FAILED,
+            EnvironmentProblemKind.FORBIDDEN,
+        )
         for problem in problems
     )
 
@@ -144,7 +149,7 @@ def _filled(item: InstalledDistribution, files: dict[str, DistributionFile], ind
 
 def _problems(environment: InstalledEnvironment, unfilled: tuple[str, ...]) -> Iterator[EnvironmentProblem]:
     for problem in environment.problems:
-        if problem.kind is not ProblemKind.REQUIREMENTS_NOT_TOLD:
+        if problem.kind is not EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD:
             yield problem
         elif unfilled:
             shown = ", ".join(unfilled[:5]) + (f" and {len(unfilled) - 5} more" if len(unfilled) > 5 else "")

@@ -12,9 +12,9 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import (
     EnvironmentLock,
     EnvironmentProblem,
+    EnvironmentProblemKind,
     InstalledEnvironment,
     PatchedFile,
-    ProblemKind,
 )
 from envdoctor.model.fact import Facts
 from envdoctor.ports import UsageError
@@ -57,7 +57,7 @@ def _with_cuts(environment: InstalledEnvironment) -> InstalledEnvironment:
     from envdoctor.adapters.apply.journal import list_journals
 
     cut = [record for record in list_journals(Path(environment.root)) if record.state == "open"]
-    problems = tuple(EnvironmentProblem(ProblemKind.CUT_SHORT, record.id, "did not end") for record in cut)
+    problems = tuple(EnvironmentProblem(EnvironmentProblemKind.CUT_SHORT, record.id, "did not end") for record in cut)
     return replace(environment, problems=(*environment.problems, *problems)) if cut else environment
 
 

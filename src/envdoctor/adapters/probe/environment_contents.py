@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from envdoctor.adapters.probe.environment_files import read_files, worth_a_look
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, ProblemKind, of_the_system
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledDistribution, of_the_system
 
 __all__ = ["verify_contents"]
 
@@ -104,11 +104,15 @@ def _compare(rows: list[_Recorded]) -> list[EnvironmentProblem]:
             digest = _digest(_place(row), row.algorithm)
         except OSError as error:
             detail = f"{row.path}: {error.strerror or error}"
-            found.append(EnvironmentProblem(ProblemKind.UNREADABLE_FILE, row.distribution.name, detail, row.path))
+            found.append(
+                EnvironmentProblem(EnvironmentProblemKind.UNREADABLE_FILE, row.distribution.name, detail, row.path)
+            )
             continue
         if digest is not None and digest != row.digest:
             detail = f"{row.path}: another {row.algorithm} than recorded"
-            found.append(EnvironmentProblem(ProblemKind.CHANGED_FILE, row.distribution.name, detail, row.path))
+            found.append(
+                EnvironmentProblem(EnvironmentProblemKind.CHANGED_FILE, row.distribution.name, detail, row.path)
+            )
     return found
 
 

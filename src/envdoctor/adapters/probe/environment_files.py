@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_text
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledFile, ProblemKind
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledDistribution, InstalledFile
 
 __all__ = ["Overview", "look_over", "parse_record", "read_files", "verify_files", "with_files", "worth_a_look"]
 
@@ -100,9 +100,9 @@ def _unowned(
             whose = bare.get((location, _NOT_NAMED.sub("-", name).lower()))
             if whose is not None:
                 detail = f"its RECORD does not name its own folder `{name}`"
-                yield EnvironmentProblem(ProblemKind.NO_RECORD, whose.name, detail)
+                yield EnvironmentProblem(EnvironmentProblemKind.NO_RECORD, whose.name, detail)
             else:
-                yield EnvironmentProblem(ProblemKind.NO_OWNER, name, f"{location}/{name}")
+                yield EnvironmentProblem(EnvironmentProblemKind.NO_OWNER, name, f"{location}/{name}")
 
 
 def _is_ours(name: str, begin: bytes) -> bool:
@@ -119,11 +119,11 @@ def _without_record(item: InstalledDistribution, data: bytes | None) -> Iterator
         yield _forbidden(item, "RECORD")
     elif item.installer in ("pip", "uv") and item.metadata_path.endswith(".dist-info"):
         detail = "there is no RECORD in it" if data is None else "its RECORD names no file"
-        yield EnvironmentProblem(ProblemKind.NO_RECORD, item.name, detail)
+        yield EnvironmentProblem(EnvironmentProblemKind.NO_RECORD, item.name, detail)
 
 
 def _forbidden(item: InstalledDistribution, path: str) -> EnvironmentProblem:
-    return EnvironmentProblem(ProblemKind.FORBIDDEN, item.name, f"{path}: permission denied", path)
+    return EnvironmentProblem(EnvironmentProblemKind.FORBIDDEN, item.name, f"{path}: permission denied", path)
 
 
 def _first_parts(lines: list[bytes]) -> set[bytes]:
@@ -197,7 +197,7 @@ def _verify_lines(
         except (OSError, ValueError):
             if worth_a_look(path):
                 shown = path.decode("utf-8", "replace")
-                yield EnvironmentProblem(ProblemKind.MISSING_FILE, item.name, shown, shown)
+                yield EnvironmentProblem(EnvironmentProblemKind.MISSING_FILE, item.name, shown, shown)
             continue
         # As text first: nearly all rows end so, and the rest is looked at again.
         if not line.endswith(b",%d" % status.st_size) and worth_a_look(path):
@@ -218,11 +218,11 @@ def _changed(
         yield _damaged(item, path, f"filled with NULs, {int(recorded)} bytes recorded")
     else:
         detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
-        yield EnvironmentProblem(ProblemKind.CHANGED_FILE, item.name, detail, path)
+        yield EnvironmentProblem(EnvironmentProblemKind.CHANGED_FILE, item.name, detail, path)
 
 
 def _damaged(item: InstalledDistribution, path: str, how: str) -> EnvironmentProblem:
-    return EnvironmentProblem(ProblemKind.DAMAGED_FILE, item.name, f"{path}: {how}", path)
+    return EnvironmentProblem(EnvironmentProblemKind.DAMAGED_FILE, item.name, f"{path}: {how}", path)
 
 
 def _is_zeroed(path: bytes | str) -> bool:
@@ -317,7 +317,7 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
                 yield _forbidden(item, file.path)
                 break
             except (OSError, ValueError):
-                yield EnvironmentProblem(ProblemKind.MISSING_FILE, item.name, file.path, file.path)
+                yield EnvironmentProblem(EnvironmentProblemKind.MISSING_FILE, item.name, file.path, file.path)
                 continue
             if file.size is not None and status.st_size != file.size:
                 yield from _changed(item, file.path, str(file.size), status)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from envdoctor.adapters.ini_text import read_ini
 from envdoctor.adapters.probe.environment_metadata import read_text
-from envdoctor.model.environment import EnvironmentProblem, ProblemKind
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind
 
 __all__ = ["foreign_scripts", "path_modules", "path_programs", "pip_settings", "relevant_variables"]
 
@@ -163,5 +163,5 @@ def foreign_scripts(root: Path) -> Iterator[EnvironmentProblem]:
         if not own:
             state = "another environment" if os.path.exists(interpreter) else "no longer there"
             yield EnvironmentProblem(
-                ProblemKind.FOREIGN_SCRIPT, str(script), f"it starts `{interpreter}`, which is {state}"
+                EnvironmentProblemKind.FOREIGN_SCRIPT, str(script), f"it starts `{interpreter}`, which is {state}"
             )

@@ -11,7 +11,7 @@ from typing import Any
 
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, ProblemKind, Venv
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, EnvironmentProblemKind, Venv
 
 __all__ = ["EnvironmentNotFound", "Layout", "base_problems", "find_layout", "read_pyvenv"]
 
@@ -33,13 +33,13 @@ def base_problems(layout: Layout, facts: Mapping[str, Any]) -> Iterator[Environm
         return
     if executable is not None and executable.is_symlink() and not os.path.exists(executable):
         yield EnvironmentProblem(
-            ProblemKind.BASE_GONE, str(layout.root), f"`{executable}` points to `{_target(executable)}`"
+            EnvironmentProblemKind.BASE_GONE, str(layout.root), f"`{executable}` points to `{_target(executable)}`"
         )
         return
     home = layout.pyvenv.get("home", "")
     # A venv that was carried here from another system names a folder that cannot be here.
     if executable is not None and home and not os.path.isdir(home):
-        yield EnvironmentProblem(ProblemKind.BASE_GONE, str(layout.root), f"its base `{home}` is not there")
+        yield EnvironmentProblem(EnvironmentProblemKind.BASE_GONE, str(layout.root), f"its base `{home}` is not there")
         return
     named = _NAMED.match(Path(os.path.realpath(executable)).name) if executable is not None else None
     if named and made_for is not None and (int(named[1]), int(named[2])) != made_for:
@@ -48,7 +48,7 @@ def base_problems(layout: Layout, facts: Mapping[str, Any]) -> Iterator[Environm
 
 def _changed(layout: Layout, made_for: tuple[int, int], runs: tuple[int, int]) -> EnvironmentProblem:
     detail = f"made for Python {made_for[0]}.{made_for[1]}, its base is now Python {runs[0]}.{runs[1]}"
-    return EnvironmentProblem(ProblemKind.BASE_CHANGED, str(layout.root), detail)
+    return EnvironmentProblem(EnvironmentProblemKind.BASE_CHANGED, str(layout.root), detail)
 
 
 def _target(link: Path) -> str:

@@ -15,7 +15,13 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.probe.environment_metadata import is_forbidden, is_gone, read_distribution, read_text
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import CondaPackage, EnvironmentProblem, InstalledDistribution, Platform, ProblemKind
+from envdoctor.model.environment import (
+    CondaPackage,
+    EnvironmentProblem,
+    EnvironmentProblemKind,
+    InstalledDistribution,
+    Platform,
+)
 
 __all__ = ["Scan", "platform_of_tags", "python_of_tags", "read_conda_packages", "scan_folder"]
 
@@ -101,16 +107,20 @@ def scan_folder(folder: str, *, pth: bool = True) -> Scan:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
     except PermissionError:
-        scan.problems.append(EnvironmentProblem(ProblemKind.FORBIDDEN, folder, "permission denied"))
+        scan.problems.append(EnvironmentProblem(EnvironmentProblemKind.FORBIDDEN, folder, "permission denied"))
         return scan
     except OSError as error:
-        scan.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, folder, error.strerror or str(error)))
+        scan.problems.append(
+            EnvironmentProblem(EnvironmentProblemKind.UNREADABLE_METADATA, folder, error.strerror or str(error))
+        )
         return scan
     for name in names:
         if name.startswith("~"):
             # pip renames what it replaces so; a `~` that stays is an uninstall that never ended.
             scan.problems.append(
-                EnvironmentProblem(ProblemKind.LEFTOVER, f"{folder}/{name}", "left by an interrupted install")
+                EnvironmentProblem(
+                    EnvironmentProblemKind.LEFTOVER, f"{folder}/{name}", "left by an interrupted install"
+                )
             )
         elif name.endswith((".dist-info", ".egg-info")):
             _add(scan, folder, name)
@@ -128,7 +138,7 @@ def _add(scan: Scan, folder: str, name: str) -> None:
     if distribution is not None:
         scan.distributions.append(distribution)
         if distribution.editable and (gone := _gone_source(folder, distribution)):
-            scan.problems.append(EnvironmentProblem(ProblemKind.SOURCE_GONE, distribution.name, gone))
+            scan.problems.append(EnvironmentProblem(EnvironmentProblemKind.SOURCE_GONE, distribution.name, gone))
         return
     path = f"{folder}/{name}"
     metadata = "METADATA" if name.endswith(".dist-info") else "PKG-INFO"
@@ -137,11 +147,13 @@ def _add(scan: Scan, folder: str, name: str) -> None:
         project, _, version = name.rpartition(".")[0].partition("-")
         unread = InstalledDistribution(canonicalize_name(project), version, location=folder, metadata_path=path)
         scan.distributions += [unread] if version else []
-        problem = EnvironmentProblem(ProblemKind.FORBIDDEN, path, f"{metadata}: permission denied")
+        problem = EnvironmentProblem(EnvironmentProblemKind.FORBIDDEN, path, f"{metadata}: permission denied")
     elif os.path.isfile(f"{path}/{metadata}") or not name.endswith(".dist-info"):
-        problem = EnvironmentProblem(ProblemKind.UNREADABLE_METADATA, path, f"{metadata} has no name and version")
+        problem = EnvironmentProblem(
+            EnvironmentProblemKind.UNREADABLE_METADATA, path, f"{metadata} has no name and version"
+        )
     else:
-        problem = EnvironmentProblem(ProblemKind.NO_METADATA, path, "there is no METADATA in it")
+        problem = EnvironmentProblem(EnvironmentProblemKind.NO_METADATA, path, "there is no METADATA in it")
     scan.problems.append(problem)
 
 
@@ -188,7 +200,7 @@ def _add_link(scan: Scan, folder: str, name: str) -> None:
     except (OSError, ValueError):
         detail = f"it points to `{target}`, which is not there"
         project = name.removesuffix(".egg-link")
-        scan.problems.append(EnvironmentProblem(ProblemKind.SOURCE_GONE, project, detail))
+        scan.problems.append(EnvironmentProblem(EnvironmentProblemKind.SOURCE_GONE, project, detail))
         return
     for entry in found:
         distribution = read_distribution(target, entry)

@@ -39,12 +39,12 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import (
     EnvironmentKind,
     EnvironmentProblem,
+    EnvironmentProblemKind,
     InstalledDistribution,
     InstalledEnvironment,
     Interpreter,
     Isolation,
     Platform,
-    ProblemKind,
 )
 
 __all__ = ["EnvironmentNotFound", "read_environment"]
@@ -120,7 +120,7 @@ class _Asking:
             self.questioning = Questioning(str(layout.executable), timeout_s=timeout_s, environment=environ)
         elif ask and layout.kind in _OWN_PYTHON:
             detail = "its Python is for Windows" if layout.executable else "there is no Python executable in it"
-            problem = EnvironmentProblem(ProblemKind.NO_INTERPRETER, str(layout.root), detail)
+            problem = EnvironmentProblem(EnvironmentProblemKind.NO_INTERPRETER, str(layout.root), detail)
             self.given = InterpreterAnswer(None, (problem,))
 
     def wait(self) -> InterpreterAnswer:

@@ -13,7 +13,7 @@ from typing import Any
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome, answer_in, last_line, run_bounded
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentProblem, ImportOutcome, InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, ImportOutcome, InstalledEnvironment
 
 __all__ = ["InterpreterAnswer", "Questioning", "probe_import", "probe_imports"]
 
@@ -200,10 +200,12 @@ def _facts(output: bytes) -> Mapping[str, Any] | None:
 
 def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:
     if outcome.status == "timed-out":
-        return EnvironmentProblem(ProblemKind.INTERPRETER_TIMEOUT, executable, outcome.detail)
+        return EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_TIMEOUT, executable, outcome.detail)
     detail = outcome.detail if outcome.status != "exited" or outcome.code else "its answer could not be read"
     said = last_line(outcome.stderr) if outcome.stderr else ""
-    return EnvironmentProblem(ProblemKind.INTERPRETER_FAILED, executable, f"{detail}: {said}" if said else detail)
+    return EnvironmentProblem(
+        EnvironmentProblemKind.INTERPRETER_FAILED, executable, f"{detail}: {said}" if said else detail
+    )
 
 
 def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProblem, ...]:
@@ -211,4 +213,4 @@ def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProb
     if version >= OLDEST_PYTHON:
         return ()
     detail = f"Python {version[0]}.{version[1]} is older than {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]}"
-    return (EnvironmentProblem(ProblemKind.INTERPRETER_OLD, executable, detail),)
+    return (EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_OLD, executable, detail),)

@@ -46,7 +46,12 @@ from envdoctor.adapters.probe.listing_torch import (
     is_collect_env,
     read_collect_env,
 )
-from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import (
+    EnvironmentKind,
+    EnvironmentProblem,
+    EnvironmentProblemKind,
+    InstalledEnvironment,
+)
 
 __all__ = ["ListingError", "lists_too", "read_listing"]
 
@@ -152,7 +157,7 @@ def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment
     problems = list(listing.problems)
     if not listing.has_requirements:
         detail = "what the distributions require"
-        problems.append(EnvironmentProblem(ProblemKind.REQUIREMENTS_NOT_TOLD, name, detail))
+        problems.append(EnvironmentProblem(EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, name, detail))
     unknown = ["which files they own"]
     partial = listing.partial or is_excerpt_of(text, [item.name for item in listing.distributions])
     if listing.python is None:
@@ -171,5 +176,8 @@ def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment
         told=listing.told,
         partial=partial,
         conda_packages=tuple(listing.conda_packages),
-        problems=(*problems, *(EnvironmentProblem(ProblemKind.NOT_TOLD, name, detail) for detail in unknown)),
+        problems=(
+            *problems,
+            *(EnvironmentProblem(EnvironmentProblemKind.NOT_TOLD, name, detail) for detail in unknown),
+        ),
     )

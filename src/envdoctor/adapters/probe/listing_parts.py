@@ -12,9 +12,9 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import (
     CondaPackage,
     EnvironmentProblem,
+    EnvironmentProblemKind,
     InstalledDistribution,
     Interpreter,
-    ProblemKind,
 )
 
 __all__ = [
@@ -79,7 +79,9 @@ class Listing:
 
     def skip(self, name: str, line: int, text: str) -> None:
         """Keep a line that could not be read as a problem."""
-        self.problems.append(EnvironmentProblem(ProblemKind.UNREADABLE_LINE, f"{name}:{line}", text.strip()[:200]))
+        self.problems.append(
+            EnvironmentProblem(EnvironmentProblemKind.UNREADABLE_LINE, f"{name}:{line}", text.strip()[:200])
+        )
 
 
 def read_python(text: str) -> tuple[tuple[int, int] | None, str | None]:

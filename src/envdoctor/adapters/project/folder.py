@@ -59,8 +59,8 @@ def read_one(draft: Draft, path: Path, circumstances: Circumstances, *, alone: b
 _WITH_GROUPS = {
     Form.SETUP_CFG: ("setup_files", "read_setup_cfg"),
     Form.SETUP_PY: ("setup_files", "read_setup_py"),
-    Form.PIPFILE: ("poetry", "read_pipfile"),
-    Form.PIXI: ("managers", "read_pixi_file"),
+    Form.PIPFILE: ("pipfile", "read_pipfile"),
+    Form.PIXI: ("pixi", "read_pixi_file"),
 }
 _PLAIN = {
     Form.CONDA: ("conda_environment", "read_conda_environment"),

@@ -148,7 +148,7 @@ def read_pyproject(
     main = dependencies and wanted.main and not _has_main_list(document)
     _read_managers(draft, document, circumstances, wanted, main=main, settings=settings)
     if document.get("tool", "pixi") is not None:
-        from envdoctor.adapters.project.managers import read_pixi
+        from envdoctor.adapters.project.pixi import read_pixi
 
         asked = wanted if dependencies else replace(wanted, main=False)
         read_pixi(draft, document, ("tool", "pixi"), circumstances, asked)
@@ -167,10 +167,13 @@ def _read_managers(
         from envdoctor.adapters.project.poetry import read_poetry
 
         read_poetry(draft, document, circumstances, wanted, main=main)
-    if document.get("tool", "pdm") is not None or document.get("tool", "hatch") is not None:
-        from envdoctor.adapters.project.managers import read_hatch, read_pdm
+    if document.get("tool", "pdm") is not None:
+        from envdoctor.adapters.project.pdm import read_pdm
 
         read_pdm(draft, document, circumstances, wanted, settings=settings)
+    if document.get("tool", "hatch") is not None:
+        from envdoctor.adapters.project.hatch import read_hatch
+
         read_hatch(draft, document, circumstances, wanted)
 
 

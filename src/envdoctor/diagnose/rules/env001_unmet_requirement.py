@@ -25,13 +25,13 @@ from functools import cache
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.demand import Demand, Demands
+from envdoctor.diagnose.demand import Demands, InstalledDemand
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, waiver_for
 from envdoctor.diagnose.module_owners import stand_ins
 from envdoctor.diagnose.remedies import installer_commands, remedy_of_move
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledDistribution, ProblemKind, of_the_system
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledDistribution, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
@@ -58,26 +58,26 @@ def find(examination: Examination) -> Iterator[Finding]:
         yield finding.waive(waiver) if waiver else finding
 
 
-def _absent(examination: Examination, demand: Demand) -> str:
+def _absent(examination: Examination, demand: InstalledDemand) -> str:
     problems = examination.environment.problems if examination.environment is not None else ()
     for problem in problems:
-        if problem.kind is ProblemKind.NO_OWNER and canonicalize_name(problem.subject) == demand.name:
+        if problem.kind is EnvironmentProblemKind.NO_OWNER and canonicalize_name(problem.subject) == demand.name:
             return f"of it only the folder `{problem.detail}` is there, without metadata (no dist-info)"
     return "it is not installed"
 
 
-def _severity(demand: Demand) -> Severity:
+def _severity(demand: InstalledDemand) -> Severity:
     # What only an extra brings in is often optional at run time, and Linux distributions split their packages.
     if of_the_system(demand.consumer):
         return Severity.INFO
     return Severity.WARNING if demand.extra else Severity.ERROR
 
 
-def _who(demand: Demand) -> str:
+def _who(demand: InstalledDemand) -> str:
     return f"`{demand.consumer.name}` {demand.consumer.version}"
 
 
-def _stand_in(demand: Demand, demands: Demands) -> InstalledDistribution | None:
+def _stand_in(demand: InstalledDemand, demands: Demands) -> InstalledDistribution | None:
     for name in stand_ins(demand.name):
         candidate = demands.installed.get(name)
         if candidate is not None and demand.accepts(candidate.version):
@@ -85,7 +85,7 @@ def _stand_in(demand: Demand, demands: Demands) -> InstalledDistribution | None:
     return None
 
 
-def _stood_in_for(demand: Demand, stand_in: InstalledDistribution) -> Finding:
+def _stood_in_for(demand: InstalledDemand, stand_in: InstalledDistribution) -> Finding:
     return RULE.finding(
         subject=demand.consumer.name,
         message=f"{_who(demand)} requires `{demand.text}`; "
@@ -96,20 +96,22 @@ def _stood_in_for(demand: Demand, stand_in: InstalledDistribution) -> Finding:
     )
 
 
-def _evidence(demand: Demand, have: InstalledDistribution | None) -> tuple[Evidence, ...]:
+def _evidence(demand: InstalledDemand, have: InstalledDistribution | None) -> tuple[Evidence, ...]:
     wanted = Evidence(f"Requires-Dist: {demand.requirement}", demand.consumer.metadata_path)
     if have is None:
         return (wanted,)
     return (wanted, Evidence(f"installed: {have.name} {have.version}", have.metadata_path))
 
 
-def _together(everyone: Iterable[Demand]) -> tuple[SpecifierSet, bool]:
+def _together(everyone: Iterable[InstalledDemand]) -> tuple[SpecifierSet, bool]:
     """Return what all ask for, and whether a version of that can be."""
     together = SpecifierSet(",".join(sorted({str(item.requirement.specifier) for item in everyone} - {""})))
     return together, not together.is_unsatisfiable()
 
 
-def _remedy(examination: Examination, demands: Demands, demand: Demand, asked: tuple[SpecifierSet, bool]) -> Remedy:
+def _remedy(
+    examination: Examination, demands: Demands, demand: InstalledDemand, asked: tuple[SpecifierSet, bool]
+) -> Remedy:
     everyone = demands.by_name[demand.name]
     together, possible = asked
     if not possible:

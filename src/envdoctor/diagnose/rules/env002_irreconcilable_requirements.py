@@ -23,7 +23,7 @@ from itertools import combinations
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.diagnose.demand import Demand, Demands
+from envdoctor.diagnose.demand import Demands, InstalledDemand
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, waiver_for
 from envdoctor.diagnose.rule import Rule
@@ -37,7 +37,7 @@ def find(examination: Examination) -> Iterator[Finding]:
         have = demands.installed.get(name)
         if have is not None and all(demand.accepts(have.version) for demand in wanted):
             continue
-        groups: dict[str, list[Demand]] = defaultdict(list)
+        groups: dict[str, list[InstalledDemand]] = defaultdict(list)
         for demand in wanted:
             if demand.requirement.specifier:
                 groups[str(demand.requirement.specifier)].append(demand)
@@ -66,7 +66,7 @@ def _impossible(specifiers: tuple[str, ...]) -> bool:
     return SpecifierSet(",".join(specifiers)).is_unsatisfiable()
 
 
-def _finding(examination: Examination, demands: Demands, name: str, sides: list[list[Demand]]) -> Finding:
+def _finding(examination: Examination, demands: Demands, name: str, sides: list[list[InstalledDemand]]) -> Finding:
     have = demands.installed.get(name)
     first = [side[0] for side in sides]
     said = " and ".join(f"`{demand.consumer.name}` {demand.consumer.version} (`{demand.text}`)" for demand in first)
@@ -92,7 +92,7 @@ def _finding(examination: Examination, demands: Demands, name: str, sides: list[
     return finding.waive(waiver) if waiver else finding
 
 
-def _who_breaks(demands: Demands, name: str, sides: list[Demand]) -> str:
+def _who_breaks(demands: Demands, name: str, sides: list[InstalledDemand]) -> str:
     have = demands.installed.get(name)
     broken = [side.consumer.name for side in sides if have is not None and not side.accepts(have.version)]
     if have is None or len(broken) != 1:
@@ -100,7 +100,7 @@ def _who_breaks(demands: Demands, name: str, sides: list[Demand]) -> str:
     return f"one of them runs against a version that it rules out (now, with {have.version}, it is `{broken[0]}`)"
 
 
-def _waiver(examination: Examination, demands: Demands, core: list[Demand]) -> Waiver | None:
+def _waiver(examination: Examination, demands: Demands, core: list[InstalledDemand]) -> Waiver | None:
     """Return the override that settles the matter: it sets aside every side that is not met."""
     waiver = None
     for demand in core:

@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
@@ -29,7 +29,7 @@ def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each name that left something."""
     groups: dict[str, list[str]] = defaultdict(list)
     for problem in environment.problems:
-        if problem.kind is ProblemKind.LEFTOVER:
+        if problem.kind is EnvironmentProblemKind.LEFTOVER:
             entry = problem.subject.rsplit("/", 1)[-1]
             groups[_stem(entry)].append(problem.subject)
     for stem, paths in groups.items():

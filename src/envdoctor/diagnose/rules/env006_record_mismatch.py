@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment, ProblemKind, of_the_system
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledEnvironment, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 _CODE = re.compile(r"\.(?:py|so(?:\.\d+)*|pyd|dll|dylib|exe)$")
@@ -43,13 +43,13 @@ def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     for problem in environment.problems:
         if problem.path in patched:
             continue
-        if problem.kind is ProblemKind.UNREADABLE_FILE:
+        if problem.kind is EnvironmentProblemKind.UNREADABLE_FILE:
             unread[problem.subject].append(problem)
-        elif problem.kind is ProblemKind.MISSING_FILE:
+        elif problem.kind is EnvironmentProblemKind.MISSING_FILE:
             missing[problem.subject].append(problem)
-        elif problem.kind is ProblemKind.DAMAGED_FILE:
+        elif problem.kind is EnvironmentProblemKind.DAMAGED_FILE:
             damaged[problem.subject].append(problem)
-        elif problem.kind is ProblemKind.CHANGED_FILE and problem.path not in shared:
+        elif problem.kind is EnvironmentProblemKind.CHANGED_FILE and problem.path not in shared:
             changed[problem.subject].append(problem)
     for name in sorted({*missing, *changed, *damaged}):
         yield _finding(environment, name, missing[name], damaged[name], changed[name])

@@ -26,7 +26,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 
 
@@ -45,32 +45,32 @@ _UNREADABLE = _Trouble(
     Severity.WARNING, "`{name}` cannot be read: {detail}", "Delete it and install the distribution again"
 )
 _TROUBLES = {
-    ProblemKind.NO_METADATA: _UNREADABLE,
-    ProblemKind.UNREADABLE_METADATA: _UNREADABLE,
-    ProblemKind.FORBIDDEN: _Trouble(
+    EnvironmentProblemKind.NO_METADATA: _UNREADABLE,
+    EnvironmentProblemKind.UNREADABLE_METADATA: _UNREADABLE,
+    EnvironmentProblemKind.FORBIDDEN: _Trouble(
         Severity.WARNING,
         "`{name}` may not be read by this user ({detail}): what is in it is not known",
         "Check as a user who may read it, or give this one the right to",
     ),
-    ProblemKind.SOURCE_GONE: _Trouble(
+    EnvironmentProblemKind.SOURCE_GONE: _Trouble(
         Severity.ERROR,
         "`{name}` is installed as editable, and its sources are gone: {detail}",
         "Install it again from where its sources are now (`pip install -e FOLDER`), or uninstall it",
         placed=False,
     ),
-    ProblemKind.NO_OWNER: _Trouble(
+    EnvironmentProblemKind.NO_OWNER: _Trouble(
         Severity.INFO,
         "`{name}` is there as a folder without metadata (no dist-info): installers do not see it",
         "Where nobody put it there on purpose, delete it and install what it belongs to again",
         placed=False,
     ),
-    ProblemKind.NO_RECORD: _Trouble(
+    EnvironmentProblemKind.NO_RECORD: _Trouble(
         Severity.WARNING,
         "`{name}` has no list of its files: {detail}; installers cannot remove it",
         "Install it again over what is there: `pip install --ignore-installed --no-deps {name}`",
         placed=False,
     ),
-    ProblemKind.UNREADABLE_LINE: _Trouble(
+    EnvironmentProblemKind.UNREADABLE_LINE: _Trouble(
         Severity.INFO, "{name} could not be read: `{detail}`", "Paste the listing again as the tool prints it"
     ),
 }

@@ -20,26 +20,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import EnvironmentProblem, InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 _SAYINGS = {
-    ProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),
-    ProblemKind.INTERPRETER_TIMEOUT: (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
-    ProblemKind.INTERPRETER_OLD: (Severity.WARNING, "`{0}` is too old: {1}"),
-    ProblemKind.NO_INTERPRETER: (Severity.INFO, "`{0}` was read as a folder: {1}"),
+    EnvironmentProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),
+    EnvironmentProblemKind.INTERPRETER_TIMEOUT: (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
+    EnvironmentProblemKind.INTERPRETER_OLD: (Severity.WARNING, "`{0}` is too old: {1}"),
+    EnvironmentProblemKind.NO_INTERPRETER: (Severity.INFO, "`{0}` was read as a folder: {1}"),
 }
 _REMEDIES = {
-    ProblemKind.INTERPRETER_FAILED: "Run it by hand with `-v`; where its Python is gone, make the environment anew",
-    ProblemKind.INTERPRETER_TIMEOUT: "Start it with `-I -S`: if that works, a `sitecustomize` or a `.pth` file hangs",
-    ProblemKind.INTERPRETER_OLD: "Make the environment with Python 3.10 or later",
+    EnvironmentProblemKind.INTERPRETER_FAILED: "Run it by hand with `-v`; where its Python is gone, make the "
+    "environment anew",
+    EnvironmentProblemKind.INTERPRETER_TIMEOUT: "Start it with `-I -S`: if that works, a `sitecustomize` or a `.pth` "
+    "file hangs",
+    EnvironmentProblemKind.INTERPRETER_OLD: "Make the environment with Python 3.10 or later",
 }
 
 
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each way in which the interpreter failed."""
-    gone = any(problem.kind is ProblemKind.BASE_GONE for problem in environment.problems)
+    gone = any(problem.kind is EnvironmentProblemKind.BASE_GONE for problem in environment.problems)
     for problem in environment.problems:
         # That the base is gone explains all of it, and has a rule of its own.
         if problem.kind in _SAYINGS and not gone:

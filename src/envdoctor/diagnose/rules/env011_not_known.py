@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Finding, Remedy, Severity, in_words
 from envdoctor.model.unknown import SubjectKind
 
-_NOT_TOLD = (ProblemKind.REQUIREMENTS_NOT_TOLD, ProblemKind.NOT_TOLD)
+_NOT_TOLD = (EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, EnvironmentProblemKind.NOT_TOLD)
 
 
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:

@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
 
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for all fixes that were cut short."""
-    cut = [item for item in environment.problems if item.kind is ProblemKind.CUT_SHORT]
+    cut = [item for item in environment.problems if item.kind is EnvironmentProblemKind.CUT_SHORT]
     if not cut:
         return
     yield RULE.finding(

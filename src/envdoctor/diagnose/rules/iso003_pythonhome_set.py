@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
@@ -30,7 +30,7 @@ def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     value = around.variables.get("PYTHONHOME", "") if around is not None else ""
     if not value:
         return
-    broken = any(problem.kind is ProblemKind.INTERPRETER_FAILED for problem in environment.problems)
+    broken = any(problem.kind is EnvironmentProblemKind.INTERPRETER_FAILED for problem in environment.problems)
     yield RULE.finding(
         "PYTHONHOME",
         f"`PYTHONHOME` is `{value}`" + (", and the interpreter does not start with it" if broken else ""),

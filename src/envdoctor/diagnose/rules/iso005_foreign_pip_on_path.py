@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.surroundings import is_active, is_inside, path
-from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment, Isolation, ProblemKind
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblemKind, InstalledEnvironment, Isolation
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
@@ -30,7 +30,7 @@ from envdoctor.model.unknown import SubjectKind
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each program that belongs elsewhere."""
     for problem in environment.problems:
-        if problem.kind is ProblemKind.FOREIGN_SCRIPT:
+        if problem.kind is EnvironmentProblemKind.FOREIGN_SCRIPT:
             yield RULE.finding(
                 problem.subject,
                 f"The environment's own `pip` belongs elsewhere: {problem.detail}",

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledEnvironment, ProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind
 
@@ -27,9 +27,9 @@ from envdoctor.model.unknown import SubjectKind
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for a base that is gone or changed."""
     for problem in environment.problems:
-        if problem.kind not in (ProblemKind.BASE_GONE, ProblemKind.BASE_CHANGED):
+        if problem.kind not in (EnvironmentProblemKind.BASE_GONE, EnvironmentProblemKind.BASE_CHANGED):
             continue
-        gone = problem.kind is ProblemKind.BASE_GONE
+        gone = problem.kind is EnvironmentProblemKind.BASE_GONE
         yield RULE.finding(
             problem.subject,
             f"The Python under the venv is {'gone' if gone else 'another one now'}: {problem.detail}",
