@@ -18,9 +18,9 @@ from diagnose_fixtures import (
     target_of,
 )
 
+from envdoctor.diagnose.advisories.remedy_choice import addressed
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.diagnose.remedies import addressed
 from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import advice_for_torch
 from envdoctor.model.build_label import read_label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from packaging.specifiers import SpecifierSet
@@ -14,20 +13,15 @@ from envdoctor.model.finding import Applicability, Remedy, in_words
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import couplings, data_file, torch_labels
 
-__all__ = ["addressed", "installer_commands", "listed", "moved_with", "remedy_of_move"]
+__all__ = ["installer_commands", "listed", "moved_with", "remedy_of_move", "with_indexes"]
 
 _BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
-_LABELS = r"(?:cu\d{3}|xpu|rocm\d[\d.]{0,9})"
-_INDEX = re.compile(rf"\b{_LABELS}(?:(?:,| or| and)(?: the)? {_LABELS}){{0,9}} index\b")
-_AT = "download.pytorch.org"
 
 
-def addressed(text: str, *commands: str) -> str:
-    """Return a remedy with where the indexes of PyTorch's labels are that it speaks of, unless it or a command says."""
-    if any(_AT in each for each in (text, *commands)):
-        return text
-    labels = dict.fromkeys(each for found in _INDEX.finditer(text) for each in re.findall(_LABELS, found[0]))
-    return f"{text.rstrip('.')} ({', '.join(f'https://{_AT}/whl/{label}' for label in labels)})" if labels else text
+def with_indexes(text: str, *labels: str) -> str:
+    """Return a remedy with where the indexes of PyTorch's labels are that it speaks of."""
+    places = ", ".join(f"https://download.pytorch.org/whl/{label}" for label in labels)
+    return f"{text.rstrip('.')} ({places})" if labels else text
 
 
 def _versions(installed: Mapping[str, str]) -> dict[str, Version]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from envdoctor.diagnose.remedies import addressed
+from envdoctor.diagnose.remedies import with_indexes
 from envdoctor.model.binary import GpuCode
 from envdoctor.model.build_label import read_label
 from envdoctor.model.dataclass import dataclass
@@ -311,12 +311,12 @@ def advice_for_torch(card: str, arch: str | None = None) -> str:
         best = max(labels, key=lambda label: max(torches_for(label, card, arch), default=Version("0")))
         last = max(torches_for(best, card, arch), default=None)
         which = f"torch up to {last}" if last else "torch"
-        return addressed(f"take {which} from the {best} index, {together}: later builds leave the card out")
+        return with_indexes(f"take {which} from the {best} index, {together}: later builds leave the card out", best)
     # From here on, every label has code for it.
     kept = next(label for at, label in enumerate(labels) if labels[at:] == tuple(known[known.index(label) :]))
     first = min(torches_for(kept, card, arch), default=None)
     which = f"torch>={first}" if first else "torch"
-    return addressed(f"take {which} from the {kept} index or a newer one, {together}")
+    return with_indexes(f"take {which} from the {kept} index or a newer one, {together}", kept)
 
 
 def torches_for(label: str, card: str, arch: str | None) -> list[Version]:

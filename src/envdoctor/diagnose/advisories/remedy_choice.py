@@ -11,16 +11,19 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
 from envdoctor.diagnose.examination import card_architectures
-from envdoctor.diagnose.remedies import addressed, listed, moved_with
+from envdoctor.diagnose.remedies import listed, moved_with, with_indexes
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty
 from envdoctor.model.version_table import VersionTable
 
-__all__ = ["PLACEHOLDER", "RemedyCase", "choose_remedy", "worded"]
+__all__ = ["PLACEHOLDER", "RemedyCase", "addressed", "choose_remedy", "worded"]
 
 PLACEHOLDER = re.compile(r"\{([\w-]+)(?:\.(subject|object|public))?\}")
 """``{torch}``, ``{torch.public}``, ``{python}``, ``{cuda}``, or a side of a table: ``{transformers-torch.subject}``."""
+
+_LABELS = r"(?:cu\d{3}|xpu|rocm\d[\d.]{0,9})"
+_INDEX = re.compile(rf"\b{_LABELS}(?:(?:,| or| and)(?: the)? {_LABELS}){{0,9}} index\b")
 
 
 class Unworded(Exception):
@@ -127,6 +130,14 @@ def choose_remedy(cases: Sequence[RemedyCase], situation: Situation, tables: Map
         said = addressed(_with_companions(summary, case.asks, situation), *commands)
         return Remedy(said, case.remedy.applicability, commands)
     return _already(there) if there else cases[-1].remedy
+
+
+def addressed(text: str, *commands: str) -> str:
+    """Return an advisory's words with where the indexes are that they speak of, unless they or a command say it."""
+    if any("download.pytorch.org" in each for each in (text, *commands)):
+        return text
+    labels = dict.fromkeys(each for found in _INDEX.finditer(text) for each in re.findall(_LABELS, found[0]))
+    return with_indexes(text, *labels)
 
 
 def _with_companions(summary: str, asks: tuple[Requirement, ...], situation: Situation) -> str:

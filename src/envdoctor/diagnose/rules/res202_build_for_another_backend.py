@@ -37,7 +37,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.examination import card_architectures, chain_to, silent
 from envdoctor.diagnose.in_place_of import in_place_of, no_wheel
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
-from envdoctor.diagnose.remedies import addressed
+from envdoctor.diagnose.remedies import with_indexes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, way_through
 from envdoctor.diagnose.wheel_contents import devices_inside, devices_told, label_inside
@@ -157,7 +157,7 @@ def _coming_with(examination: Examination, name: str) -> str:
 def _torch_for(examination: Examination, target: Target, version: Version) -> str:
     three = "torch, torchaudio and torchvision"
     if target.backend is Backend.ZLUDA:
-        return addressed(f"take the CUDA 11.8 builds of {three} from the cu118 index, 2.7.x is the last")
+        return with_indexes(f"take the CUDA 11.8 builds of {three} from the cu118 index, 2.7.x is the last", "cu118")
     cards = card_architectures(examination)
     way = way_through(examination, target, cards)
     if way is not None and way.index is not None and (label_of(way.index.url) or target.backend is Backend.CUDA):
