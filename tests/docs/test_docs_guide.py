@@ -28,8 +28,8 @@ def test_a_room_that_the_guide_names_is_there(place: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_word_that_the_guide_explains_names_a_class(name: str) -> None:
-    pattern = re.compile(rf"^class {name}\b", re.MULTILINE)
+def test_a_word_that_the_guide_explains_names_a_class_or_a_type(name: str) -> None:
+    pattern = re.compile(rf"^(?:class {name}\b|{name}: TypeAlias)", re.MULTILINE)
     assert any(pattern.search(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")) or name == "Error"
 
 
