@@ -7,7 +7,7 @@ import pytest
 from index_samples import make_sdist
 from index_server import make_wheel
 
-from envdoctor.adapters.index import AnyIndex, archive_bytes
+from envdoctor.adapters.index import AnyIndex, ExtraIndex, archive_bytes
 from envdoctor.model.candidate import BuildRisk, CoreMetadata, FileKind, MetadataSource
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
@@ -134,6 +134,31 @@ def test_metadata_of_a_wheel_on_disk(opened: Open, tmp_path) -> None:
     (tmp_path / "simple" / "demo" / WHEEL).write_bytes(make_wheel(WHEEL, "numpy"))
     index = opened(default_url=(tmp_path / "simple").as_uri())
     assert only(index).requires_dist == ("numpy",)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_what_was_read_of_a_file_on_disk_holds_for_that_file_alone(opened: Open, tmp_path, flat: bool) -> None:
+    content, digest = make_wheel(WHEEL, "numpy"), hashlib.sha256(make_wheel(WHEEL, "numpy")).hexdigest()
+    folder = tmp_path / "simple" / "demo"
+    folder.mkdir(parents=True)
+    (folder / WHEEL).write_bytes(content)
+    if not flat:
+        (folder / "index.html").write_text(f'<a href="{WHEEL}#sha256={digest}">{WHEEL}</a>')
+
+    def read() -> CoreMetadata:
+        links = ExtraIndex("links", folder.as_uri(), flat=True)
+        return only(opened(no_index=True, extra=(links,)) if flat else opened(default_url=folder.parent.as_uri()))
+
+    assert read().requires_dist == ("numpy",)
+    (folder / WHEEL).write_bytes(content[:200])
+    with pytest.raises(MetadataUnavailable):
+        read()
+    (folder / WHEEL).write_bytes(make_wheel(WHEEL, "six"))
+    if flat:
+        assert read().requires_dist == ("six",)
+    else:
+        with pytest.raises(MetadataUnavailable, match="hash is not the one"):
+            read()
 
 
 def test_legacy_requirements_are_mended_and_told(server, opened: Open) -> None:

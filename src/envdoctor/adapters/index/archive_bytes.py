@@ -83,6 +83,8 @@ class LocalBytes:
 
         try:
             for name, digest in hashes:
+                if name not in hashlib.algorithms_guaranteed:
+                    continue
                 found = hashlib.new(name, usedforsecurity=False)
                 with self._path.open("rb") as file:
                     while piece := file.read(_PIECE):

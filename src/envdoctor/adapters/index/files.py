@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.index.archive_bytes import (
@@ -50,7 +51,10 @@ _OTHER_THAN_NAMED = "its hash is not the one that its address names"
 
 
 def file_key(file: DistributionFile) -> str:
-    """Return the key of a file's content: its hash, else its URL."""
+    """Return the key of a file's content: its hash, else its URL; of a file of this machine, its state as well."""
+    path = local_path(file.url) if file.url.startswith("file:") else None
+    if path is not None:
+        return f"{bare_url(file.url)}#{file.filename}#{_state(path)}"
     hashes = dict(file.hashes)
     for name in _STRONG:
         if name in hashes:
@@ -58,6 +62,18 @@ def file_key(file: DistributionFile) -> str:
     # What follows the path may be a signature, which has no place on a disk; with the name it is still one file.
     named = "".join(f"#{name}={digest}" for name, digest in hashes_in(file.url))
     return f"{bare_url(file.url)}#{file.filename}{named}"
+
+
+def _state(path: Path) -> str:
+    """Return what tells a file's content from what was there before: whoever lists its hash may have done so long ago.
+
+    Of a file that is not there, nothing: it is not read either.
+    """
+    try:
+        there = path.stat()
+    except OSError:
+        return ""
+    return f"{there.st_size} bytes of {there.st_mtime_ns}"
 
 
 class FileReader:
@@ -218,10 +234,6 @@ class FileReader:
 
     def _directory(self, file: DistributionFile) -> tuple[ZipDirectory, Window, ArchiveBytes]:
         source = self._source(file)
-        if isinstance(source, LocalBytes):
-            with self._told(file):
-                if not source.matches(hashes_in(file.url)):
-                    raise unread(file, _OTHER_THAN_NAMED)
         key = file_key(file)
         stored = self._cache.parts((key,), "directory").get(key)
         if stored is not None:
@@ -231,6 +243,8 @@ class FileReader:
                 pass
         self._online(file)
         with self._told(file):
+            if isinstance(source, LocalBytes):
+                _check(file, source)
             directory, window = read_directory(source.tail(), source.fetch)
         whole = source.whole if isinstance(source, HttpBytes) else None
         if whole is not None and not matches(whole, file.hashes):
@@ -296,6 +310,14 @@ class FileReader:
         if status in GONE:
             return unread(file, reason, UnknownKind.NO_METADATA)
         return unreached(file, reason, UnknownKind.BAD_ANSWER)
+
+
+def _check(file: DistributionFile, source: LocalBytes) -> None:
+    """Compare a file of this machine with the hashes that are told of it. Raises MetadataUnavailable or NoBytes."""
+    if not source.matches(hashes_in(file.url)):
+        raise unread(file, _OTHER_THAN_NAMED)
+    if not source.matches(file.hashes):
+        raise unread(file, "its hash is not the one that the index lists")
 
 
 def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:
