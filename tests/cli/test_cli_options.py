@@ -108,6 +108,7 @@ def test_a_call_from_a_subfolder_finds_the_project_above(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / ".git").mkdir()
     (tmp_path / folder).mkdir(parents=True)
     offline = ("--offline", "--cache-dir", str(tmp_path / "cache"), "--format", "json")
     main(["check", str(tmp_path / folder), *offline])
@@ -121,3 +122,20 @@ def test_no_project_above_a_checkout_is_taken(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "clone" / ".git").mkdir(parents=True)
     assert main(["check", str(tmp_path / "clone"), "--offline"]) == 2
     assert "nothing here describes requirements" in capsys.readouterr().err
+
+
+def test_outside_a_checkout_no_project_above_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "notes").mkdir()
+    assert main(["check", str(tmp_path / "notes"), "--offline"]) == 2
+    assert "nothing here describes requirements" in capsys.readouterr().err
+
+
+def test_a_list_that_cannot_be_read_is_not_hidden_by_the_project_above(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "part" / "requirements.txt").mkdir(parents=True)
+    assert main(["check", str(tmp_path / "part"), "--offline"]) == 3
+    assert "what it asks for is not known" in " ".join(capsys.readouterr().out.split())

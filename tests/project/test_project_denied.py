@@ -107,3 +107,46 @@ def examined():
 
     target = Target(OperatingSystem.LINUX, Arch.X86_64, (3, 11))
     return lambda rule, project: list(rule.find(Examination(target=target, project=project)))
+
+
+def _link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+NO_FILES = {
+    "cannot be read (this is a symbolic link to nothing)": _link,
+    "cannot be read (this is a named pipe, not a file)": getattr(os, "mkfifo", _link),
+    "cannot be read (this is a directory, not a file)": Path.mkdir,
+}
+
+
+@pytest.mark.parametrize("said", NO_FILES)
+@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml", "setup.py", "constraints.txt"])
+def test_what_would_decide_and_is_no_file_leaves_the_answer_open(tmp_path, said, name):
+    beside = "setup.cfg" if name == "requirements.txt" else "requirements.txt"
+    (tmp_path / beside).write_text({"setup.cfg": "[options]\ninstall_requires = six\n"}.get(beside, "idna\n"))
+    NO_FILES[said](tmp_path / name)
+    project = read_project(tmp_path, variables={})
+    assert len(project.requirements) == 1
+    assert project.unread == (name,)
+    assert [each.message for each in project.problems] == [f"`{name}` {said}; what it asks for is not known"]
+
+
+@pytest.mark.parametrize("name", ["environment.yml", "uv.lock", "requirements-dev.txt", "setup.py"])
+def test_what_decides_nothing_and_is_no_file_is_only_named(tmp_path, examined, name):
+    (tmp_path / "pyproject.toml").write_text(FORMS["pyproject.toml"])
+    _link(tmp_path / name)
+    project = read_project(tmp_path, variables={})
+    assert project.unread == ()
+    (finding,) = examined(res017_file_not_read.RULE, project)
+    assert [(each.what, each.where) for each in finding.evidence] == [
+        ("cannot be read: this is a symbolic link to nothing", name)
+    ]
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-gpu.txt", "environment.yml", "uv.lock"])
+def test_a_folder_with_nothing_but_a_link_to_nothing_is_not_without_requirements(tmp_path, examined, name):
+    _link(tmp_path / name)
+    project = read_project(tmp_path, variables={})
+    assert project.unread == (name,)
+    assert not examined(res017_file_not_read.RULE, project)

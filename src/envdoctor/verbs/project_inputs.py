@@ -90,7 +90,9 @@ def project_of(folder: Path, tell: Tell) -> Path:
     if not folder.is_dir() or describes_requirements(folder):
         return folder
     here = folder.resolve()
-    for above in list(here.parents)[:_HIGHEST] if not (here / ".git").exists() else ():
+    # Outside a checkout nothing shows that the two belong together.
+    in_checkout = any((above / ".git").exists() for above in here.parents) and not (here / ".git").exists()
+    for above in list(here.parents)[:_HIGHEST] if in_checkout else ():
         if above in (Path.home(), Path(above.anchor)):
             break
         if describes_requirements(above, by_the_way=False):
@@ -115,7 +117,7 @@ def describes_requirements(path: Path, *, by_the_way: bool = True) -> bool:
         found = look_into(path, str(path), None)
     except ProjectFileError as error:
         return not error.empty
-    return by_the_way or bool(found.standard or found.conda or found.chosen or found.scripts)
+    return by_the_way or bool(found.standard or found.conda or found.chosen or found.scripts or found.no_files)
 
 
 def sources_of(path: Path) -> Sources | None:

@@ -114,7 +114,8 @@ def file_bytes(path: Path, shown: str) -> bytes:
         with path.open("rb") as stream:
             data = stream.read(_LARGEST + 1)
     except FileNotFoundError as error:
-        raise ProjectFileError(shown, None, "there is no such file") from error
+        what = "this is a symbolic link to nothing" if path.is_symlink() else "there is no such file"
+        raise ProjectFileError(shown, None, what) from error
     except IsADirectoryError as error:
         raise ProjectFileError(shown, None, "this is a directory, not a file") from error
     except PermissionError as error:

@@ -55,6 +55,8 @@ class Found:
     notebooks: tuple[Path, ...]
     last_resort: tuple[Path, ...]
     """What is read where nothing else is there: any script, a Dockerfile."""
+    no_files: tuple[Path, ...]
+    """What bears the name of one of these and is no file: a pipe, a folder, a link to nothing."""
 
 
 def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> Found:
@@ -85,10 +87,12 @@ def look_into(root: Path, shown: str, environment: Mapping[str, str] | None) -> 
         locks=tuple(path for path in entries if is_lock(path)),
         notebooks=tuple(path for path in entries if path.suffix.lower() == ".ipynb"),
         last_resort=tuple(_last_resort(entries, scripts, images, environment)),
+        no_files=_no_files(root),
     )
-    if not (found.standard or found.conda or found.chosen or found.scripts or found.last_resort):
+    said = found.standard or found.conda or found.chosen or found.scripts or found.last_resort
+    if not said and all(is_constraints(path) for path in found.no_files):
         message = f"nothing here describes requirements; looked for {LOOKED_FOR}"
-        raise ProjectFileError(shown, None, message + _no_files(root) + _deeper(root), empty=True)
+        raise ProjectFileError(shown, None, message + _deeper(root), empty=True)
     return found
 
 
@@ -152,17 +156,17 @@ def _listed(folder: Path, shown: str) -> list[Path]:
         return []
 
 
-def _no_files(root: Path) -> str:
-    """Name what bears a list's name and is no file, for a message."""
+def _no_files(root: Path) -> tuple[Path, ...]:
     try:
-        found = sorted(path.name for path in root.iterdir() if not path.is_file() and _bears_known_name(path))
+        return tuple(sorted(path for path in root.iterdir() if _bears_known_name(path) and not os.path.isfile(path)))
     except OSError:
-        return ""
-    return f" ({', '.join(f'`{name}`' for name in found[:5])}: not a file)" if found else ""
+        return ()
 
 
 def _bears_known_name(path: Path) -> bool:
-    return is_list(path) or path.name.lower() in {*STANDARD, *conda_names()}
+    known = path.name.lower() in {*STANDARD, *conda_names()} or is_list(path) or is_constraints(path) or is_lock(path)
+    # A package may be called `pipfile`.
+    return known and not (path.suffix == "" and os.path.isdir(path))
 
 
 def _deeper(root: Path) -> str:

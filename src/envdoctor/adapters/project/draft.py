@@ -175,13 +175,14 @@ class Draft:
         self.files.append(shown)
         return text_file
 
-    def deny(self, path: Path) -> None:
-        """Note a file or folder that this user may not read: the rest is judged without it."""
+    def deny(self, path: Path, why: str | None = None) -> None:
+        """Note a file or folder that this user may not read, or that cannot be: the rest is judged without it."""
         shown = self.shown(path)
         if any(one.path == shown for one in self.left_out):
             return
-        self.left_out.append(FileLeftOut(shown, LeftOut.DENIED))
-        message = f"`{shown}` may not be read (permission denied); what it asks for is not known"
+        self.left_out.append(FileLeftOut(shown, LeftOut.UNREADABLE if why else LeftOut.DENIED, why or ""))
+        said = f"cannot be read ({why})" if why else "may not be read (permission denied)"
+        message = f"`{shown}` {said}; what it asks for is not known"
         self.problem(ReadingProblemKind.UNREAD, FileOrigin(shown), message, shown)
 
     def is_denied(self, path: Path) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from envdoctor.adapters.project.decoding import file_bytes
 from envdoctor.adapters.project.discovery import Found, denied_below, is_own_lock, look_into, nested_files
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError
 from envdoctor.adapters.project.file_names import Form, form_of, is_lock, is_plain_list, is_side_list
@@ -109,9 +110,30 @@ def read_directory(draft: Draft, shown: str) -> None:
     for path in found.locks:
         if not is_own_lock(path):
             _read_apart(draft, found, path)
+    _name_no_files(draft, found, declared=declared)
     _name_the_rest(draft, found)
     for folder in denied_below(draft.root):
         draft.deny(folder)
+
+
+def _name_no_files(draft: Draft, found: Found, *, declared: bool) -> None:
+    """Name what cannot be read though its name says what it is; where it would decide, the answer stays open."""
+    decide = {"requirements.txt", "pyproject.toml", *(() if declared else ("setup.cfg", "setup.py"))}
+    alone = not draft.files
+    for path in found.no_files:
+        shown, error = draft.shown(path), _why_unreadable(draft, path)
+        if alone or path.name.lower() in decide or _CONSTRAINTS.fullmatch(path.name.lower()):
+            draft.deny(path, None if error.denied else error.message)
+        else:
+            draft.left_out.append(FileLeftOut(shown, LeftOut.UNREADABLE, error.message))
+
+
+def _why_unreadable(draft: Draft, path: Path) -> ProjectFileError:
+    try:
+        file_bytes(path, draft.shown(path))
+    except ProjectFileError as error:
+        return error
+    return ProjectFileError(draft.shown(path), None, "it was no file when it was looked for")
 
 
 def name_others(draft: Draft, shown: str) -> None:

@@ -33,8 +33,10 @@ _MOST = 4
 
 def _find(examination: Examination) -> Iterator[Finding]:
     project = examination.project
-    # RES006 tells what may not be read.
-    left_out = [one for one in project.left_out if one.reason is not LeftOut.DENIED] if project else []
+    # RES006 tells what would decide and cannot be read.
+    told = set(project.unread) if project else set()
+    left_out = [one for one in project.left_out if one.path not in told] if project else []
+    left_out = [one for one in left_out if one.reason is not LeftOut.DENIED]
     if not left_out:
         return
     named = ", ".join(f"`{one.path}`" for one in left_out[:_MOST])
