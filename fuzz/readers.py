@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 from envdoctor.adapters.project.decoding import ProjectFileError
 from envdoctor.adapters.project.reading import read_project
@@ -261,8 +262,9 @@ def _configuration() -> Iterator[Reader]:
     from envdoctor.adapters.probe.host_overrides import read_overrides
 
     def uv(path: Path) -> object:
-        os.environ["UV_CONFIG_FILE"] = str(path)
-        return read_uv_configuration()
+        # What runs after it in this process, a test of locks say, must not read the fuzzers' file.
+        with patch.dict(os.environ, {"UV_CONFIG_FILE": str(path)}):
+            return read_uv_configuration()
 
     def overrides(text: str) -> object:
         rows = (row.partition("=") for row in text.splitlines())

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from fuzz.conditions import PRE_RELEASE, Conditional, Described, conditional, plain, with_extras
 
@@ -176,7 +177,8 @@ def faults_of_command(
     project.mkdir()
     (project / "requirements.txt").write_text("".join(f"{line}\n" for line in given.lines))
     index = ScenarioIndex(packages)
-    os.environ |= {"ENVDOCTOR_INDEX_URL": index.url, "ENVDOCTOR_CACHE_DIR": str(folder / "cache")}
+    variables = patch.dict(os.environ, {"ENVDOCTOR_INDEX_URL": index.url, "ENVDOCTOR_CACHE_DIR": str(folder / "cache")})
+    variables.start()
     try:
         for verb in (["check"], ["lock", "--no-repair"], ["lock", "--no-repair", "--check"]):
             code = _run(verb[0], str(project), *verb[1:])
@@ -191,6 +193,7 @@ def faults_of_command(
         if uv is not None:
             yield from _faults_of_uv(given, folder, uv, index.url, pins if possible else None, counts)
     finally:
+        variables.stop()
         index.close()
 
 

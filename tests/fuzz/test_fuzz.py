@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import re
 import subprocess
@@ -77,3 +79,14 @@ def test_universes_are_solved_as_by_trying_everything_also_by_the_command() -> N
     assert done.returncode == 0, done.stdout + done.stderr
     assert "300 universes, 60 with conditions" in done.stdout
     assert " through the command" in done.stdout
+
+
+def test_a_reader_leaves_the_variables_of_its_process_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    from fuzz.readers import all_readers
+
+    before = dict(os.environ)
+    for reader in all_readers():
+        with contextlib.suppress(*reader.announced):
+            reader.read(reader.seeds[0])
+        assert dict(os.environ) == before, reader.name

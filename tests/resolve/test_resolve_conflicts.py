@@ -484,3 +484,16 @@ def test_a_version_that_asks_for_another_one_of_itself_is_passed_over() -> None:
     found = diagnose(Manifest(read("b", "a"), LINUX), MemoryIndex(table))
     assert found.resolution is not None
     assert {item.name: str(item.version) for item in found.resolution.packages} == {"a": "1", "b": "1"}
+
+
+def test_a_version_that_asks_for_its_own_project_is_not_its_own_reason() -> None:
+    """`d` 1 meets its own demand; it cannot be taken for what `e` asks, which the cheapest repair sets aside."""
+    table = {
+        "b": {"1": ["d", "e<3"]},
+        "c": {"1": ["d==9"], "2": ["e==1", "d==1"]},
+        "d": {"1": ["d==1", "b<2"]},
+        "e": {"1": ["c!=2", "c==1"]},
+    }
+    found = diagnose(Manifest(read("c==2", "b==9", "d!=2"), LINUX), MemoryIndex(table))
+    assert [[str(item) for item in conflict.core] for conflict in found.conflicts] == [["c==2"], ["b==9"], ["d!=2"]]
+    assert found.repairs[0].cost == 2

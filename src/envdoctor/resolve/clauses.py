@@ -32,14 +32,19 @@ class Barren:
         self._graph = graph
         self._demands = demands
         self._known: dict[str, int] = {}
+        self._why: dict[tuple[str, int], str] = {}
+        """By version that is known: what it asks for, as it was found first. Found again, a version that asks for its
+        own project would be its own reason."""
         self._narrow: dict[tuple[str, int], tuple[str, ...]] = {}
         """By version: what it asks for of which few versions are left."""
         self._looked_into: set[tuple[str, int]] = set()
 
     def demand(self, package: str, position: int, deep: int = _DEEP) -> str | None:
         """Return what a version asks for that nothing can be taken for, None where nothing of the kind is known."""
-        demands = self._demands(package, position)
         key = (package, position)
+        if key in self._why:
+            return self._why[key]
+        demands = self._demands(package, position)
         if key not in self._narrow:
             self._narrow[key] = tuple(node for node, found in demands.items() if found.bits.bit_count() <= _FEW)
         known = [] if self._known.keys().isdisjoint(demands) else [node for node in demands if node in self._known]
@@ -50,7 +55,7 @@ class Barren:
             few = deep and left.bit_count() <= _FEW
             if not left or (few and all(self._is_barren(node, one, deep - 1) for one in positions_of(left))):
                 self._known[package] = self._known.get(package, 0) | 1 << position
-                return node
+                return self._why.setdefault(key, node)
         return None
 
     def is_known(self, package: str, position: int) -> bool:
