@@ -189,3 +189,34 @@ def test_the_requirements_are_those_of_the_wheel_for_the_target(system: Operatin
     environment = InstalledEnvironment((listed,), source="freeze", kind=EnvironmentKind.LISTING)
     found = with_requirements(environment, _TwoWheels(), Target(system, arch, (3, 11)))  # type: ignore[arg-type]
     assert found.distributions[0].requires_dist == (line,)
+
+
+SMI = """\
++-----------------------------------------------------------------------------------------+
+| NVIDIA-SMI 535.54.03              Driver Version: 535.54.03      CUDA Version: 12.2     |
+|-----------------------------------------+------------------------+----------------------+
+| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |
+|   0  NVIDIA GeForce GTX 1080        Off |   00000000:01:00.0 Off |                  N/A |
++-----------------------------------------------------------------------------------------+
+"""
+
+
+@pytest.mark.parametrize(("option", "assumed"), [("--gpu", True), ("--facts", False)])
+def test_a_card_is_judged_for_the_assumed_system_where_a_listing_tells_none(
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    assumed: bool,
+) -> None:
+    here = Target(LINUX, Arch.X86_64, (3, 11))
+    monkeypatch.setattr("envdoctor.verbs.target_choice.host_target", lambda: here)
+    listing, smi = tmp_path / "l.txt", tmp_path / "smi.txt"
+    listing.write_text("torch==2.10.0\n", encoding="utf-8")
+    smi.write_text(SMI, encoding="utf-8")
+    given = [option, "GTX 1080" if option == "--gpu" else str(smi)]
+    assert main(["check", "--installed", str(listing), *given, "--offline"]) == 1
+    said = capsys.readouterr().out
+    assert "RES208" in said
+    assert ("linux x86_64 assumed" in said) is assumed

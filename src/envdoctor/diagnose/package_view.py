@@ -191,8 +191,12 @@ def _is_conda(environment: InstalledEnvironment) -> bool:
 
 
 def _of_default_index(environment: InstalledEnvironment, examination: Examination) -> bool:
-    """Return whether a version without a label tells the build: not conda's, and not on a machine that nobody named."""
-    return not _is_conda(environment) and TargetProperty.OS not in examination.assumed
+    """Return whether a version without a label tells the build: not conda's, and not on a machine that nobody named.
+
+    Where a card is given, it is to be judged for: then the assumed system counts, and the report says that it is.
+    """
+    told = TargetProperty.OS not in examination.assumed or bool(examination.facts.of_cards())
+    return told and not _is_conda(environment)
 
 
 def _label_of_runtime(environment: InstalledEnvironment) -> str | None:

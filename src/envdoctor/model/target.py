@@ -106,6 +106,8 @@ class Target:
     """Full version such as ``3.11.7`` where known; otherwise ``<minor>.99`` is assumed for markers' upper patches."""
     python_assumed: bool = False
     """Nothing and nobody tells the Python; it is the one that runs here."""
+    os_assumed: bool = False
+    """Nothing and nobody tells the operating system; it is this machine's."""
     wsl: bool = False
     probed: bool = False
     backend_named: bool = False
@@ -155,7 +157,8 @@ class Target:
     def __str__(self) -> str:
         backend = "no GPU backend named" if self.backend is Backend.UNKNOWN else self.backend.value
         python = f"Python {self.python_version}{' assumed' if self.python_assumed else ''}"
-        return f"{self.os.value} {self.arch.value}, {python}, {backend}"
+        assumed = " assumed" if self.os_assumed else ""
+        return f"{self.os.value} {self.arch.value}{assumed}, {python}, {backend}"
 
 
 def _platforms(target: Target) -> Iterator[str]:

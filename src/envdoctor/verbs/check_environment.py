@@ -179,7 +179,8 @@ def report_of_patient(
         target = fitted(target, patient, target_choice)
         assumed = assumed_of(patient, target_choice)
         if environment is not None:
-            target = replace(target, python_assumed=TargetProperty.PYTHON in assumed)
+            of_python, of_system = TargetProperty.PYTHON in assumed, TargetProperty.OS in assumed
+            target = replace(target, python_assumed=of_python, os_assumed=of_system)
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
     if profile is not None and environment is not None:

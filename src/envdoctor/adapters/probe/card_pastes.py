@@ -56,7 +56,8 @@ def read_nvidia_smi(text: str) -> Iterator[Said]:
                 yield "memory_free_bytes", max(total - used, 0) * MIB
             if mode in ("WDDM", "TCC", "MCDM") and number == 0:
                 yield "os", "windows"
-        if re.search(r"/usr/(?:lib|bin)/", text):
+        # Windows's own table has a column for the driver's model there; WSL's has this one, and is Linux.
+        if "Persistence-M" in text or re.search(r"/usr/(?:lib|bin)/", text):
             yield "os", "linux"
         return
     for name in _SMI_LIST.findall(text) or _SMI_QUERY.findall(text):
