@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -165,4 +166,61 @@ def test_a_folder_beside_a_list_that_is_cut_is_not_to_be_deleted(tmp_path: Path)
     _record_of_its_metadata_alone(tmp_path, distribution(tmp_path, "foo"))
     (finding,) = findings(tmp_path)
     assert finding.remedy is not None
-    assert "`pip install --ignore-installed --no-deps foo`" in finding.remedy.summary
+    assert finding.remedy.summary == "Install `foo` 1.0 again over what is there"
+
+
+def _copy_of_python(folder: Path) -> Path:
+    """Return the site-packages of a folder whose Python is a link to the one that runs this."""
+    site = folder / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    site.mkdir(parents=True)
+    (folder / "bin").mkdir()
+    (folder / "bin/python").symlink_to(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
+    return site
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a venv's Python is a program of its own there, and no link")
+@pytest.mark.parametrize("conda", [False, True])
+def test_a_python_of_another_environment_does_not_speak_for_the_one_that_was_named(tmp_path: Path, conda: bool) -> None:
+    site = _copy_of_python(tmp_path)
+    if conda:
+        (tmp_path / "conda-meta").mkdir()
+    distribution(site, "foo")
+    read = read_environment(tmp_path, timeout_s=30)
+    found = [item for item in examine(Examination(environment=read)) if item.rule == "ENV010"]
+    assert [(item.severity, item.subject) for item in found] == [(Severity.ERROR, str(tmp_path))]
+    assert "is not this environment's: it is that of" in found[0].message
+    assert (read.root, read.executable) == (str(tmp_path), None)
+    assert [item.name for item in read.distributions] == ["foo"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a venv's Python is a program of its own there, and no link")
+def test_a_linked_venv_is_its_own_and_one_without_its_folder_for_packages_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "venv").mkdir()
+    site = _copy_of_python(tmp_path / "venv")
+    home = os.path.dirname(os.path.realpath(tmp_path / "venv/bin/python"))  # noqa: PTH120 - a text for a file
+    (tmp_path / "venv/pyvenv.cfg").write_text(f"home = {home}\n")
+    (tmp_path / "link").symlink_to(tmp_path / "venv")
+    codes = [item.rule for item in examine(Examination(environment=read_environment(tmp_path / "link", timeout_s=30)))]
+    assert "ENV010" not in codes
+    shutil.rmtree(site)
+    found = examine(Examination(environment=read_environment(tmp_path / "venv", timeout_s=30)))
+    assert [item.message for item in found if item.rule == "ENV010"] == [
+        f"`{tmp_path / 'venv'}` has no folder for packages: `{site}` is not there"
+    ]
+
+
+def test_a_distribution_without_a_list_is_installed_again_in_its_own_version(tmp_path: Path) -> None:
+    (distribution(tmp_path, "foo") / "RECORD").unlink()
+    remedies = [item.remedy for item in findings(tmp_path) if item.rule == "ENV008"]
+    assert [item.commands for item in remedies if item is not None] == [
+        ('python -m pip install --ignore-installed --no-deps "foo==1.0"',)
+    ]
+
+
+def test_uv_stops_at_a_missing_list_and_the_folder_goes_first(tmp_path: Path) -> None:
+    info = distribution(tmp_path, "foo", installer="uv")
+    (info / "RECORD").unlink()
+    (remedy,) = [item.remedy for item in findings(tmp_path) if item.rule == "ENV008"]
+    assert remedy is not None
+    assert remedy.summary.startswith(f"Delete `{tmp_path}/{info.name}`, then")
+    assert remedy.commands == ('uv pip install --python python --no-deps "foo==1.0"',)

@@ -13,7 +13,7 @@ from envdoctor.model.finding import Applicability, Remedy, in_words
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import couplings, data_file, torch_labels
 
-__all__ = ["installer_commands", "listed", "moved_with", "remedy_of_move", "with_indexes"]
+__all__ = ["filled_by_uv", "installer_commands", "listed", "moved_with", "remedy_of_move", "with_indexes"]
 
 _BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
 
@@ -176,12 +176,16 @@ def installer_commands(environment: InstalledEnvironment | None, *commands: tupl
     if environment.told.externally_managed and environment.kind is EnvironmentKind.PREFIX:
         return ()
     python = environment.executable or "python"
-    uv = environment.get("pip") is None and any(item.installer == "uv" for item in environment.distributions)
-    if not uv:
+    if not filled_by_uv(environment):
         return tuple(" ".join((f"{_quoted(python)} -m pip", *map(_quoted, command))) for command in commands)
     # `uv pip uninstall` never asks, and has no `-y`.
     lines = (("uv pip", verb, "--python", python, *(item for item in rest if item != "-y")) for verb, *rest in commands)
     return tuple(" ".join((line[0], *map(_quoted, line[1:]))) for line in lines)
+
+
+def filled_by_uv(environment: InstalledEnvironment) -> bool:
+    """Return whether uv, and no pip, is what changes an environment."""
+    return environment.get("pip") is None and any(item.installer == "uv" for item in environment.distributions)
 
 
 def _quoted(text: str) -> str:

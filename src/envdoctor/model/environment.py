@@ -185,6 +185,9 @@ class EnvironmentProblemKind(enum.Enum):
     INTERPRETER_TIMEOUT = enum.auto()
     INTERPRETER_OLD = enum.auto()
     NO_INTERPRETER = enum.auto()
+    FOREIGN_INTERPRETER = enum.auto()
+    """Its Python runs, and is another environment's."""
+    NO_SITE_PACKAGES = enum.auto()
     FOREIGN_SCRIPT = enum.auto()
     UNREADABLE_LINE = enum.auto()
     """Of a listing."""

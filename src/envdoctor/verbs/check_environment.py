@@ -74,6 +74,7 @@ def could_be_asked(environment: InstalledEnvironment | None) -> bool:
         in (
             EnvironmentProblemKind.INTERPRETER_TIMEOUT,
             EnvironmentProblemKind.INTERPRETER_FAILED,
+            EnvironmentProblemKind.FOREIGN_INTERPRETER,
             EnvironmentProblemKind.FORBIDDEN,
         )
         for problem in problems

@@ -16,6 +16,7 @@ from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_i
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
+from envdoctor.model.environment import EnvironmentProblemKind
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PatchFile, RemoveFile, WriteStub
 from envdoctor.model.target import Arch, OperatingSystem, Target
@@ -75,6 +76,8 @@ class ThisMachine:
             fault = (
                 f"`{environment}` belongs to the operating system, which does not want packages put into it (PEP 668)"
             )
+        elif any(item.kind is EnvironmentProblemKind.FOREIGN_INTERPRETER for item in read.problems):
+            fault = f"the Python in `{environment}` is another environment's; remove it, or name another place"
         own = [item for item in read.distributions if Path(item.location).is_relative_to(path)]
         record = read_record(path)
         return EnvironmentState(

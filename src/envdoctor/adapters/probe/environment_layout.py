@@ -13,7 +13,7 @@ from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, EnvironmentProblemKind, Venv
 
-__all__ = ["EnvironmentNotFound", "Layout", "base_problems", "find_layout", "read_pyvenv"]
+__all__ = ["EnvironmentNotFound", "Layout", "base_problems", "find_layout", "of_another", "read_pyvenv", "without_site"]
 
 _NAMED = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?(?:\.exe)?$")
 
@@ -44,6 +44,31 @@ def base_problems(layout: Layout, facts: Mapping[str, Any]) -> Iterator[Environm
     named = _NAMED.match(Path(os.path.realpath(executable)).name) if executable is not None else None
     if named and made_for is not None and (int(named[1]), int(named[2])) != made_for:
         yield _changed(layout, made_for, (int(named[1]), int(named[2])))
+
+
+def of_another(layout: Layout, facts: Mapping[str, Any]) -> Iterator[EnvironmentProblem]:
+    """Yield a problem where the Python in a folder has neither its prefix nor its packages there.
+
+    A Python may have its prefix elsewhere and look for packages here all the same (Homebrew).
+    """
+    prefix = Path(str(facts["prefix"]))
+    searched = {os.path.realpath(str(entry)) for entry in facts["path"]}
+    if _same(prefix, layout.root) or any(os.path.realpath(site) in searched for site in layout.site_packages):
+        return
+    detail = f"it is that of `{prefix}`, whose packages it sees, and not those that are here"
+    if os.path.isdir(prefix):
+        yield EnvironmentProblem(EnvironmentProblemKind.FOREIGN_INTERPRETER, str(layout.root), detail)
+
+
+def without_site(layout: Layout, facts: Mapping[str, Any]) -> Iterator[EnvironmentProblem]:
+    """Yield a problem where the folder that an environment's Python has for packages is gone."""
+    if layout.site_packages or (layout.kind is not EnvironmentKind.VENV and not facts):
+        return
+    named = [str(item) for item in facts.get("site_packages") or ()]
+    own = [item for item in named if Path(item).is_relative_to(str(facts.get("prefix") or layout.root))]
+    if not any(map(os.path.isdir, own)):
+        place = f"`{own[0]}` is not there" if own else "no site-packages folder is in it"
+        yield EnvironmentProblem(EnvironmentProblemKind.NO_SITE_PACKAGES, str(layout.root), place)
 
 
 def _changed(layout: Layout, made_for: tuple[int, int], runs: tuple[int, int]) -> EnvironmentProblem:

@@ -26,6 +26,8 @@ from envdoctor.adapters.probe.environment_layout import (
     base_problems,
     find_layout,
     may_be_python,
+    of_another,
+    without_site,
 )
 from envdoctor.adapters.probe.environment_scan import (
     Scan,
@@ -80,6 +82,8 @@ def read_environment(
     answer = asking.wait()
     if answer.facts is None and os.path.isfile(path) and not may_be_python(Path(path)):
         raise EnvironmentNotFound(str(path), "is not a Python interpreter")
+    if os.path.isdir(path) and "PYTHONHOME" not in variables:
+        layout, answer = _of_its_own(layout, answer)
     layout = _behind_shim(layout, answer)
     folders = _folders(layout, answer)
     for folder, counts_pth in folders.items():
@@ -106,7 +110,13 @@ def read_environment(
         isolation=_isolation(layout, told, variables),
         pth=tuple(found.pth),
         conda_packages=read_conda_packages(layout.root) if layout.kind is EnvironmentKind.CONDA else (),
-        problems=(*answer.problems, *base_problems(layout, facts), *_script_problems(layout), *problems),
+        problems=(
+            *answer.problems,
+            *base_problems(layout, facts),
+            *(without_site(layout, facts) if layout.kind in _OWN_PYTHON else ()),
+            *_script_problems(layout),
+            *problems,
+        ),
     )
 
 
@@ -132,6 +142,16 @@ class _Found:
     distributions: list[InstalledDistribution] = field(default_factory=list)
     problems: list[EnvironmentProblem] = field(default_factory=list)
     pth: list[tuple[str, int, str]] = field(default_factory=list)
+
+
+def _of_its_own(layout: Layout, answer: InterpreterAnswer) -> tuple[Layout, InterpreterAnswer]:
+    """Return both without what another environment's Python says of that one, and the Python itself."""
+    if answer.facts is None or answer.degraded or layout.kind is EnvironmentKind.FOLDER:
+        return layout, answer
+    foreign = tuple(of_another(layout, answer.facts))
+    if not foreign:
+        return layout, answer
+    return replace(layout, executable=None), InterpreterAnswer(None, (*answer.problems, *foreign))
 
 
 def _behind_shim(layout: Layout, answer: InterpreterAnswer) -> Layout:

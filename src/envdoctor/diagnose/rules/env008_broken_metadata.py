@@ -20,14 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of
+from envdoctor.diagnose.remedies import filled_by_uv, installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnvironment
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ _TROUBLES = {
     EnvironmentProblemKind.NO_RECORD: _Trouble(
         Severity.WARNING,
         "`{name}` has no list of its files: {detail}; installers cannot remove it",
-        "Install it again over what is there: `pip install --ignore-installed --no-deps {name}`",
+        "Install the same version again over what is there",
         placed=False,
     ),
     EnvironmentProblemKind.UNREADABLE_LINE: _Trouble(
@@ -86,14 +88,17 @@ def find(examination: Examination, environment: InstalledEnvironment) -> Iterato
                 text.format(name=name, detail=problem.detail) for text in (trouble.message, trouble.advice)
             )
             evidence = Evidence(problem.detail, problem.subject if trouble.placed else "")
-            yield _finding(trouble.severity, name, message, evidence, advice)
+            if problem.kind is EnvironmentProblemKind.NO_RECORD:
+                yield _finding(trouble.severity, name, message, evidence, _again(environment, name))
+            else:
+                yield _finding(trouble.severity, name, message, evidence, Remedy(advice))
     for distribution, text in demands_of(examination).unreadable:
         yield _finding(
             Severity.INFO,
             distribution.name,
             f"`{distribution.name}` {distribution.version} has a requirement that cannot be read: `{text}`",
             Evidence(f"Requires-Dist: {text}", distribution.metadata_path),
-            f"A newer release of `{distribution.name}` may have mended it",
+            Remedy(f"A newer release of `{distribution.name}` may have mended it"),
         )
     for distribution in environment.distributions:
         if distribution.version and not _is_version(distribution.version):
@@ -103,7 +108,7 @@ def find(examination: Examination, environment: InstalledEnvironment) -> Iterato
                 distribution.name,
                 f"The version `{distribution.version}` of `{distribution.name}` is not a valid one (PEP 440)",
                 Evidence(f"Version: {distribution.version}", distribution.metadata_path),
-                "pip 24.1 and later refuse such versions; a newer release may have a valid one",
+                Remedy("pip 24.1 and later refuse such versions; a newer release may have a valid one"),
             )
 
 
@@ -115,8 +120,27 @@ def _is_version(text: str) -> bool:
     return True
 
 
-def _finding(severity: Severity, subject: str, message: str, evidence: Evidence, advice: str) -> Finding:
-    return RULE.finding(subject, message, (evidence,), Remedy(advice), severity=severity)
+def _again(environment: InstalledEnvironment, name: str) -> Remedy:
+    """Return how a distribution without a list of files is installed again in the version that is there.
+
+    Another version would come in beside it: no installer can take away what is not listed. pip writes over what is
+    there where it is told not to look; uv looks, and stops at the missing list, so that the folder goes first.
+    """
+    item = environment.get(canonicalize_name(name))
+    if item is None or item.direct_url:
+        return Remedy("Delete its dist-info folder, and install it again from where it came")
+    version = f"{name}=={item.version}"
+    if filled_by_uv(environment):
+        advice = f"Delete `{item.metadata_path}`, then install `{name}` {item.version} again"
+        commands = installer_commands(environment, ("install", "--no-deps", version))
+    else:
+        advice = f"Install `{name}` {item.version} again over what is there"
+        commands = installer_commands(environment, ("install", "--ignore-installed", "--no-deps", version))
+    return Remedy(advice, Applicability.UNSAFE, commands)
+
+
+def _finding(severity: Severity, subject: str, message: str, evidence: Evidence, remedy: Remedy) -> Finding:
+    return RULE.finding(subject, message, (evidence,), remedy, severity=severity)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.WARNING, find)

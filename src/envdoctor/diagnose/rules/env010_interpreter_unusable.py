@@ -1,8 +1,10 @@
-"""The environment's interpreter does not start, hangs, or is too old to be asked.
+"""The environment's interpreter does not start, hangs, is too old to be asked, or is another environment's.
 
 ## What it does
 Runs the interpreter with a few questions, standard library only, under a time limit. Where that fails it is asked
-again in isolation (`-I -S`), and the folder is read in any case.
+again in isolation (`-I -S`), and the folder is read in any case. Where the Python in a folder says that it belongs to
+another one, and does not look for packages here (a venv without `pyvenv.cfg`), the folder alone is judged. A venv or
+conda environment whose site-packages folder is gone is told, too.
 
 ## Why it is bad
 Nothing in the environment can run; or something that every start executes (`sitecustomize`, a `.pth` file,
@@ -28,6 +30,8 @@ _SAYINGS = {
     EnvironmentProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),
     EnvironmentProblemKind.INTERPRETER_TIMEOUT: (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
     EnvironmentProblemKind.INTERPRETER_OLD: (Severity.WARNING, "`{0}` is too old: {1}"),
+    EnvironmentProblemKind.FOREIGN_INTERPRETER: (Severity.ERROR, "The Python in `{0}` is not this environment's: {1}"),
+    EnvironmentProblemKind.NO_SITE_PACKAGES: (Severity.ERROR, "`{0}` has no folder for packages: {1}"),
     EnvironmentProblemKind.NO_INTERPRETER: (Severity.INFO, "`{0}` was read as a folder: {1}"),
 }
 _REMEDIES = {
@@ -35,6 +39,9 @@ _REMEDIES = {
     "environment anew",
     EnvironmentProblemKind.INTERPRETER_TIMEOUT: "Start it with `-I -S`: if that works, a `sitecustomize` or a `.pth` "
     "file hangs",
+    EnvironmentProblemKind.FOREIGN_INTERPRETER: "Make the environment anew, and install from the lock; it is "
+    "`pyvenv.cfg` that makes a folder a venv",
+    EnvironmentProblemKind.NO_SITE_PACKAGES: "Make the environment anew, and install from the lock",
     EnvironmentProblemKind.INTERPRETER_OLD: "Make the environment with Python 3.10 or later",
 }
 
@@ -65,6 +72,6 @@ RULE = Rule.of(
     __doc__,
     Severity.ERROR,
     find,
-    summary="The environment's interpreter does not start, hangs, or is too old",
+    summary="The environment's interpreter does not start, hangs, is too old, or is another one's",
     about=SubjectKind.INTERPRETER,
 )
