@@ -571,6 +571,9 @@ def test_an_extension_of_xformers_for_another_cuda_major_is_told(torch: str, tol
     archives = MemoryArchives({"xformers": inside})
     findings = found("RES204", resolved("xformers==0.0.35"), resolved(f"torch=={torch}"), archives=archives)
     assert bool(findings) is told
+    plan = resolution_of(resolved("xformers==0.0.35"), resolved(f"torch=={torch}"))
+    ranked = breakages(Examination(target=LINUX, resolution=plan, archives=archives))
+    assert ("RES204" in {item.rule for item in ranked}) is told, "a repair that does not load must rank lower"
     for finding in findings:
         assert "was built for CUDA 12, and `torch` 2.15.0+cu132 brings CUDA 13: it does not load" in finding.message
         assert finding.remedy is not None

@@ -113,6 +113,21 @@ def test_no_more_series_are_passed_over_than_are_known_to_fail(failing: int) -> 
     assert _pins(found.repairs[0]) == [f"torch==2.{39 - failing}.0"]
 
 
+def test_what_replaces_a_left_out_culprit_may_fail_too_and_goes_back_alone_to_what_works() -> None:
+    """No old torch has kernels for the card; the newest has another CUDA than the extension that moves with it."""
+    torches = [f"2.{minor}.0" for minor in range(3, 16)]
+    extensions = {f"0.0.{n}": {"requires": [f"torch==2.{n - 25}.0"]} for n in range(28, 35)}
+    table = {
+        "torch": {version: {} for version in torches},
+        "extension": {**extensions, "0.0.35": {"requires": ["torch>=2.10"]}},
+    }
+    old = [f"torch==2.{minor}.0" for minor in range(3, 8)]
+    split = [f"extension==0.0.35 torch==2.{minor}.0" for minor in range(11, 16)]
+    found = _diagnose(table, "torch==2.4.0", "extension==0.0.28", judge=_fails(*old, *split))
+    best = found.repairs[0]
+    assert (_pins(best), best.cautions) == (["torch==2.10.0", "extension==0.0.35"], ())
+
+
 def test_a_search_for_one_that_works_ends_where_nothing_does() -> None:
     table = {"torch": _wheels(*(f"2.{minor}.0" for minor in range(4, 40)), tag="cp313-cp313-win_amd64")}
     broken = _fails(*(f"torch=={version}" for version in table["torch"]))

@@ -166,13 +166,15 @@ def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tup
 
     These are findings at warning or above of the rules that rank, and of advisories.
 
-    Looks at the resolution, the target and the profile alone: no archive, no index, no source.
+    Looks at the resolution, the target and the profile alone: no index, no source, and no archive but where a rule says
+    that it opens few.
     """
     bare = replace(
         examination, sources=None, archives=None, index=None, environment=None, log=None, conflicts=(), project=None
     )
     rules = [rule for rule in rules_for(bare) if rule.ranks]
-    found = [item for rule in rules for item in _guarded(rule, bare)]
+    opened = replace(bare, archives=examination.archives)
+    found = [item for rule in rules for item in _guarded(rule, opened if rule.opens_few else bare)]
     found += _advised(bare, further)
     told = [item for item in found if item.severity is not Severity.INFO and item.name != INTERNAL]
     return tuple({(item.rule, item.subject, item.message): item for item in told}.values())

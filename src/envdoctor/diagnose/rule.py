@@ -34,6 +34,8 @@ class Rule:
     """What the subjects of its findings are, where a finding does not say otherwise."""
     ranks: bool = False
     """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
+    opens_few: bool = False
+    """For that it may open archives as well: of few packages, and small members."""
 
     @classmethod
     def of(
@@ -47,6 +49,7 @@ class Rule:
         needs: Iterable[str] = (),
         about: SubjectKind = SubjectKind.PACKAGE,
         ranks: bool = False,
+        opens_few: bool = False,
     ) -> Rule:
         """Return the rule of a module `<code>_<name>`, whose docstring says in its first sentence what is wrong.
 
@@ -66,6 +69,7 @@ class Rule:
             frozenset((*needs, *looked_at)) - {"examination"},
             about,
             ranks,
+            opens_few,
         )
 
     @classmethod

@@ -103,7 +103,7 @@ class Offers:
         ranked = self._ranked(found)
         failing = [offer for offer in ranked if offer.avoidable]
         if failing:
-            working = working_repair(self._graph, failing, self.search.without, self._found, self._lines)
+            working = self._working(failing)
             asked = {line.requirement.name for line in self._lines} if working is None else pinned_by(self._lines)
             found.extend(filter(None, (working, self._without_culprits(failing, asked))))
             if any(offer.runs for offer in blamed(self._graph, found)):
@@ -135,8 +135,17 @@ class Offers:
                 elements = offer.elements | {(LEFT_OUT, name) for names in culprits for name in names}
                 outcome = self.search.outcome(elements)
                 made = [self._found(Found(elements, outcome.positions))] if isinstance(outcome, Solved) else []
-                return next((offer for offer in blamed(self._graph, made) if not offer.at_fault), None)
+                made = blamed(self._graph, made)
+                if all(offer.at_fault for offer in made):
+                    return self._working(made)
+                return made[0]
         return None
+
+    def _working(self, failing: Sequence[Offer]) -> Offer | None:
+        """Return what comes of offers that fail when versions are avoided, None where that does not help."""
+        if not failing:
+            return None
+        return working_repair(self._graph, failing, self.search.without, self._found, self._lines)
 
     def _cheapest(self, allowed: Callable[[Element], bool], most: int = 0) -> list[Offer]:
         """Return the cheapest repairs; go on to dearer ones while nothing is found that is sure to run."""

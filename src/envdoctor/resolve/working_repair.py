@@ -25,7 +25,7 @@ from envdoctor.resolve.solver import Line, Solved
 __all__ = ["pinned_by", "working_repair"]
 
 _WHOLE_MAJOR = 0
-_STEPS = (1, 1, 1, 1, 4, 8, _WHOLE_MAJOR)
+_STEPS = (1, 1, 1, 1, 1, 4, 8, _WHOLE_MAJOR)
 """How many release series each further try goes back: a failure rarely ends with one, and each try costs a solve."""
 
 
@@ -82,7 +82,15 @@ def working_repair(
     def moved(offer: Offer, failure: Finding) -> frozenset[str]:
         return offer.moved.intersection(failure.packages) or beside(offer, failure)
 
-    kept = [(offer, names, same) for offer in offers[:_MOST_KEPT] for names in (beside, moved)]
+    def last(offer: Offer, failure: Finding) -> frozenset[str]:
+        """Return one of those that moved: a rule names what others are built for behind them."""
+        return frozenset([name for name in failure.packages if name in offer.moved][-1:])
+
+    def ways(offer: Offer) -> Sequence[_Names]:
+        together = any(len(offer.moved.intersection(failure.packages)) > 1 for failure in offer.avoidable)
+        return (beside, last, moved) if together else (beside, moved)
+
+    kept = [(offer, names, same) for offer in offers[:_MOST_KEPT] for names in ways(offer)]
     for offer, names, again in [*kept, (offers[0], moved, any_other)]:
         found = _avoiding(graph, offer, names, search_without, again, make)
         if found is not None:
@@ -175,8 +183,9 @@ def _and_newer(versions: Sequence[Version], version: Version, steps: int) -> int
     return sum(1 << position for position, item in enumerate(versions) if _series(item) >= oldest)
 
 
-def _series(version: Version) -> tuple[int, int, int]:
-    return version.epoch, version.major, version.minor
+def _series(version: Version) -> tuple[int, int, int, int]:
+    """Return what the releases of a series share: of 0.0.x each is one."""
+    return version.epoch, version.major, version.minor, 0 if version.major or version.minor else version.micro
 
 
 def _with_reasons(offer: Offer, avoided: Mapping[NormalizedName, _Avoided]) -> Offer:
