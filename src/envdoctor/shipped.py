@@ -27,6 +27,7 @@ __all__ = [
     "data_file",
     "needs_in_words",
     "refused_builds",
+    "same_module",
     "shipped_folder",
     "shipped_names",
     "shipped_path",
@@ -66,6 +67,12 @@ def advisories_folder() -> Path:
 def data_file(name: str) -> dict[str, Any]:
     """Return the contents of ``advisories/data/<name>.toml``."""
     return read_toml((advisories_folder() / "data" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def same_module(name: str) -> dict[str, dict[str, str]]:
+    """Return the other distributions that own the files of one, each with which of them is for which GPU backend."""
+    rows = (row for row in data_file("wheels")["family"] if name in row["names"])
+    return {other: row.get("by_backend", {}) for row in rows for other in row["names"] if other != name}
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from envdoctor.model.candidate import BuildRisk, DistributionFile, ProjectPage
 from envdoctor.model.finding import Finding
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution
-from envdoctor.model.target import Target
+from envdoctor.model.target import Backend, Target
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable
 from envdoctor.render.conflict_wording import override_text
@@ -126,6 +126,24 @@ def test_what_replaces_a_left_out_culprit_may_fail_too_and_goes_back_alone_to_wh
     found = _diagnose(table, "torch==2.4.0", "extension==0.0.28", judge=_fails(*old, *split))
     best = found.repairs[0]
     assert (_pins(best), best.cautions) == (["torch==2.10.0", "extension==0.0.35"], ())
+
+
+def test_of_two_with_the_same_module_the_one_for_the_gpu_is_kept() -> None:
+    table = {
+        "torch": {f"2.{minor}.0": {} for minor in range(3, 10)},
+        "extension": {f"0.0.{n}": {"requires": [f"torch==2.{n}.0"]} for n in range(3, 10)},
+        "onnxruntime": {"1.18": {}, "1.32": {}},
+        "onnxruntime-gpu": {f"1.{minor}": {} for minor in range(18, 33)},
+    }
+    old = [f"torch==2.{minor}.0" for minor in range(3, 8)]
+    both = [f"onnxruntime-gpu==1.{minor} onnxruntime=={cpu}" for minor in range(18, 33) for cpu in ("1.18", "1.32")]
+    split = [f"onnxruntime-gpu==1.18 torch==2.{minor}.0" for minor in range(3, 10)]
+    lines = ("torch==2.4.0", "extension==0.0.3", "onnxruntime-gpu==1.18", "onnxruntime")
+    target = replace(LINUX, backend=Backend.CUDA)
+    best = _diagnose(table, *lines, target=target, judge=_fails(*old, *both, *split)).repairs[0]
+    assert _pins(best)[:3] == ["torch==2.9.0", "extension==0.0.9", "onnxruntime-gpu==1.32"]
+    assert [o.requirement.name for o in best.overrides if o.leaves_out] == ["onnxruntime"]
+    assert best.cautions == ("`onnxruntime` is left out: `onnxruntime-gpu` gives the same module",)
 
 
 def test_a_search_for_one_that_works_ends_where_nothing_does() -> None:

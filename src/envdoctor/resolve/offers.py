@@ -30,7 +30,7 @@ from envdoctor.resolve.repairs import Found, RepairSearch, is_combined, of_peopl
 from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import Objection, Promise, rederive, unmet
-from envdoctor.resolve.working_repair import pinned_by, working_repair
+from envdoctor.resolve.working_repair import culprits_of, pinned_by, working_repair
 from envdoctor.shipped import vouched_demands
 
 __all__ = ["Offers", "put_in_use"]
@@ -130,9 +130,9 @@ class Offers:
     def _without_culprits(self, ranked: Sequence[Offer], asked: Collection[NormalizedName]) -> Offer | None:
         """Return the best offer that fails only beside projects that are asked for, without these, if that works."""
         for offer in ranked:
-            culprits = [frozenset(asked).intersection(failure.packages) - offer.moved for failure in offer.at_fault]
-            if culprits and all(culprits):
-                elements = offer.elements | {(LEFT_OUT, name) for names in culprits for name in names}
+            culprits = culprits_of(offer, asked, self._lines, self._graph.manifest.target.backend)
+            if culprits:
+                elements = offer.elements | culprits
                 outcome = self.search.outcome(elements)
                 made = [self._found(Found(elements, outcome.positions))] if isinstance(outcome, Solved) else []
                 made = blamed(self._graph, made)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from packaging.specifiers import Specifier
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import BuildRisk, FileKind
@@ -21,6 +21,7 @@ from envdoctor.resolve.edges import base_name, highest, release_series
 from envdoctor.resolve.offer import Offer, evidence_for
 from envdoctor.resolve.relaxations import Element
 from envdoctor.resolve.solver import Line
+from envdoctor.shipped import same_module
 
 __all__ = ["blamed", "lowered", "raised", "rank", "with_cautions"]
 
@@ -63,6 +64,10 @@ def _left_out(graph: DependencyGraph, repair: Repair, resolution: Resolution) ->
             yield f"no index has `{name}`, and it is left out"
         elif not graph.candidates(name).all:
             yield f"`{name}` has no version for this target and is left out"
+        elif same := next((other for other in same_module(name) if resolution.get(canonicalize_name(other))), None):
+            for_it = same_module(name)[same].get(graph.manifest.target.backend.value) == name
+            own = f", and `{name}` is the one for {graph.manifest.target.backend.value}" if for_it else ""
+            yield f"`{name}` is left out: `{same}` gives the same module{own}"
         else:
             yield f"`{name}` is left out: what imports it will not run"
 

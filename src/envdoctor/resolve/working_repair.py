@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.dataclass import dataclass
@@ -16,13 +16,16 @@ from envdoctor.model.finding import Finding
 from envdoctor.model.override import Override
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
+from envdoctor.model.target import Backend
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.offer import Offer
 from envdoctor.resolve.ranking import blamed
+from envdoctor.resolve.relaxations import LEFT_OUT, Element
 from envdoctor.resolve.repairs import Found, RepairSearch, of_people
 from envdoctor.resolve.solver import Line, Solved
+from envdoctor.shipped import same_module
 
-__all__ = ["pinned_by", "working_repair"]
+__all__ = ["culprits_of", "pinned_by", "working_repair"]
 
 _WHOLE_MAJOR = 0
 _STEPS = (1, 1, 1, 1, 1, 4, 8, _WHOLE_MAJOR)
@@ -49,6 +52,33 @@ class _Avoided:
 def pinned_by(lines: Sequence[Line]) -> frozenset[NormalizedName]:
     """Return the projects of which people name one version."""
     return frozenset(line.requirement.name for line in lines if line.requirement.is_pin)
+
+
+def culprits_of(
+    offer: Offer, asked: Collection[NormalizedName], lines: Sequence[Line], backend: Backend
+) -> frozenset[Element]:
+    """Return what must go for an offer not to fail: projects that are asked for; nothing where that does not help.
+
+    Of two that are asked for and give the same module, the one for the backend stays, in another version.
+    """
+    named: dict[NormalizedName, set[int]] = {}
+    for line in lines:
+        named.setdefault(line.requirement.name, set()).add(line.id)
+    kept = {
+        name: canonicalize_name(other)
+        for failure in offer.at_fault
+        for name in failure.packages
+        for other, by_backend in same_module(name).items()
+        if name in named and other in named and by_backend.get(backend.value) == name
+    }
+    found: set[Element] = set()
+    for failure in offer.at_fault:
+        names = frozenset(asked).intersection(failure.packages) - offer.moved
+        if not names:
+            return frozenset()
+        found |= {(LEFT_OUT, kept.get(name, name)) for name in names}
+        found |= {number for name in names if name in kept for number in named[name]}
+    return frozenset(found)
 
 
 def working_repair(
@@ -82,13 +112,18 @@ def working_repair(
     def moved(offer: Offer, failure: Finding) -> frozenset[str]:
         return offer.moved.intersection(failure.packages) or beside(offer, failure)
 
-    def last(offer: Offer, failure: Finding) -> frozenset[str]:
-        """Return one of those that moved: a rule names what others are built for behind them."""
-        return frozenset([name for name in failure.packages if name in offer.moved][-1:])
+    def last(first: Offer, offer: Offer, failure: Finding) -> frozenset[str]:
+        """Return one of those that moved: what others are built for, which rules name last; then what is to follow it.
+
+        A failure that the first offer did not have came with going back.
+        """
+        both = [name for name in failure.packages if name in offer.moved]
+        known = any((failure.rule, failure.subject) == (one.rule, one.subject) for one in first.avoidable)
+        return frozenset(both[-1:] if known else both[:1])
 
     def ways(offer: Offer) -> Sequence[_Names]:
         together = any(len(offer.moved.intersection(failure.packages)) > 1 for failure in offer.avoidable)
-        return (beside, last, moved) if together else (beside, moved)
+        return (beside, partial(last, offer), moved) if together else (beside, moved)
 
     kept = [(offer, names, same) for offer in offers[:_MOST_KEPT] for names in ways(offer)]
     for offer, names, again in [*kept, (offers[0], moved, any_other)]:
