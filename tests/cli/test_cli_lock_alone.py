@@ -70,3 +70,63 @@ def test_what_is_asked_for_beside_the_main_list_has_a_lock_of_its_own(
     for typed in ((), words):
         assert main(["lock", str(tmp_path), *OPTIONS, *typed, "--check"]) == 0
     assert main(["check", str(tmp_path), *OPTIONS, *words]) == 0
+
+
+def test_a_lock_that_does_not_meet_what_is_asked_for_now_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = tmp_path / "requirements.txt"
+    asked.write_text("requests\nidna<4\n", encoding="utf-8")
+    assert main(["lock", str(tmp_path), *OPTIONS]) == 0
+    assert _found(tmp_path, capsys) == []
+
+    asked.write_text("requests\nidna<3\ncharset-normalizer<4\n", encoding="utf-8")
+    (finding,) = _found(tmp_path, capsys)
+    assert finding["severity"] == "warning"
+    assert finding["message"] == (
+        "`pylock.toml` is older than what is asked for now, and does not have `idna<3` (requirements.txt:2)"
+    )
+    assert "envdoctor lock" in str(finding["remedy"])
+
+
+UV_LOCK = """version = 1
+requires-python = ">=3.8"
+[[package]]
+name = "mine"
+version = "1"
+source = { virtual = "." }
+dependencies = [{ name = "idna" }]
+[[package]]
+name = "idna"
+version = "3.20"
+source = { registry = "https://index.example/simple" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "lacks"),
+    [
+        ("'idna'", ""),
+        ("'idna', 'requests'", "`requests` (pyproject.toml:4)"),
+        ("'idna', 'requests; sys_platform == \"darwin\"'", ""),
+        ("'idna', 'mine[more]'", ""),
+    ],
+)
+def test_a_lock_of_another_tool_that_does_not_name_what_is_asked_for_now_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: str, lacks: str
+) -> None:
+    head = f"[project]\nname = 'mine'\nversion = '1'\ndependencies = [{asked}]\n"
+    (tmp_path / "pyproject.toml").write_text(head + "[project.optional-dependencies]\nmore = ['tqdm']\n")
+    (tmp_path / "requirements.txt").write_text("charset-normalizer\n")
+    (tmp_path / "uv.lock").write_text(UV_LOCK)
+    found = _found(tmp_path, capsys)
+    said = f"`uv.lock` is older than what is asked for now, and does not have {lacks}"
+    assert [finding["message"] for finding in found] == ([said] if lacks else [])
+    assert ["uv lock" in str(finding["remedy"]) for finding in found] == [True] * bool(lacks)
+
+
+def _found(project: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    capsys.readouterr()
+    main(["check", str(project), *OPTIONS, "--format", "json"])
+    report = json.loads(capsys.readouterr().out)
+    return [finding for finding in report["findings"] if finding["rule"] == "RES016"]

@@ -52,18 +52,26 @@ __all__ = [
     "read_pylock",
     "target_row",
     "unchanged",
+    "unmet",
 ]
 
 
 def holds(manifest: Manifest, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()) -> bool:
-    """Return whether the lock is for this target and meets everything that applies there.
+    """Return whether the lock is for this target and meets everything that applies there; ``choices`` as for unmet."""
+    return unmet(manifest, locked, choices) == ()
+
+
+def unmet(
+    manifest: Manifest, locked: LockedProject, choices: tuple[tuple[int, int], ...] = ()
+) -> tuple[Requirement, ...] | None:
+    """Return what applies to this target and what the lock does not meet, None where it is for no such target.
 
     ``choices`` are the interpreters that the target may have besides its own.
     """
     targets = [manifest.target, *(replace(manifest.target, python=python, python_full=None) for python in choices)]
     target = next((each for each in targets if locked.targets and locked.is_for(each)), None)
     if target is None:
-        return False
+        return None
     environment = target.marker_environment()
     excluded = {item.name for item in manifest.exclusions}
     wanted = [
@@ -71,7 +79,7 @@ def holds(manifest: Manifest, locked: LockedProject, choices: tuple[tuple[int, i
         for item in (*manifest.requirements, *(override.requirement for override in manifest.overrides))
         if item.name not in excluded and may_hold(item.marker, environment)
     ]
-    return all(meets(item, locked) for item in wanted)
+    return tuple(item for item in wanted if not meets(item, locked))
 
 
 def unchanged(manifest: Manifest, locked: LockedProject) -> bool:

@@ -64,5 +64,7 @@ class GroupOutcome:
     """The first other target that it holds for, in words; empty where it holds for none that was tried."""
     without_file: tuple[str, ...] = ()
     """Projects of which none of the files that its hashes name can be used on the target, though others could."""
+    lacks: tuple[Requirement, ...] = ()
+    """Of a lock: what is asked for now, and what it does not have so."""
     unknown: Unknown | None = None
     """Why it was not judged; None where it was."""

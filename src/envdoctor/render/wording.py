@@ -87,13 +87,16 @@ def _listed(texts: Sequence[str], most: int | None) -> str:
 
 def holds(outcome: GroupOutcome) -> bool | None:
     """Return whether a list beside the main one holds on the target; None where it was not judged."""
-    return None if outcome.unknown is not None else not (outcome.conflicts or outcome.without_file)
+    return None if outcome.unknown is not None else not (outcome.conflicts or outcome.without_file or outcome.lacks)
 
 
 def why(outcome: GroupOutcome) -> str:
     """Return why it was not judged or does not hold here, or where else; empty where that is all."""
     if outcome.unknown is not None:
         return reason(outcome.unknown)
+    if outcome.lacks:
+        more = f" and {len(outcome.lacks) - 1} more" if len(outcome.lacks) > 1 else ""
+        return f"it does not have `{outcome.lacks[0]}`{more}"
     if outcome.conflicts or not outcome.without_file:
         return f"holds on {outcome.elsewhere}" if outcome.elsewhere else ""
     more = f" and {len(outcome.without_file) - 1} more" if len(outcome.without_file) > 1 else ""

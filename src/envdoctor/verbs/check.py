@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from packaging.utils import NormalizedName, canonicalize_name
@@ -13,11 +14,12 @@ from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.engine import breakages, examine, is_understood
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rulebook import rules_for
-from envdoctor.lock.pylock_reader import holds
+from envdoctor.lock.pylock_reader import holds, unmet
 from envdoctor.model.conflict import GroupOutcome
 from envdoctor.model.finding import Finding
 from envdoctor.model.project import Project
 from envdoctor.model.report import Report
+from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
 from envdoctor.model.unknown import Unknown
@@ -152,10 +154,13 @@ def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, g
 
 
 def _groups(request: CheckRequest, manifest: Manifest, diagnosis: Diagnosis) -> tuple[GroupOutcome, ...]:
-    """Return what came out for the extras, groups and files that nobody asked for."""
-    if request.project is None or request.index is None or not request.project.groups:
+    """Return what came out for the extras, groups and files that nobody asked for, and for the lock where it is old."""
+    if request.project is None or request.index is None:
         return ()
-    return judge_groups(
+    outcomes = _old_lock(request, manifest)
+    if not request.project.groups and not request.project.locked:
+        return outcomes
+    judged = judge_groups(
         request.project,
         manifest,
         diagnosis.conflicts,
@@ -163,6 +168,16 @@ def _groups(request: CheckRequest, manifest: Manifest, diagnosis: Diagnosis) -> 
         request.index,
         main=not request.groups.only,
     )
+    return (*judged, *outcomes)
+
+
+def _old_lock(request: CheckRequest, manifest: Manifest) -> tuple[GroupOutcome, ...]:
+    """Return the lock beside the project where it is for this target and does not meet what is asked for now."""
+    locked = request.locked
+    if locked is None or Path(locked.path).is_absolute():
+        return ()  # That of an environment says what was installed.
+    lacks = unmet(manifest, locked, request.python_choices)
+    return (GroupOutcome(GroupName(GroupKind.FILE, locked.path), lacks=lacks),) if lacks else ()
 
 
 def _without_set_aside(request: CheckRequest) -> Project | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from packaging.utils import NormalizedName
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import agreeing, comparable
@@ -19,7 +19,7 @@ from envdoctor.model.conflict import Conflict, GroupOutcome
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, Project
-from envdoctor.model.requirement import GroupKind, Requirement
+from envdoctor.model.requirement import GroupKind, GroupName, Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
@@ -58,7 +58,33 @@ def judge_groups(
     bench = _Bench(replace(project, groups=judged), manifest, conflicts, known, index)
     found = {outcome.name: outcome for outcome in bench.outcomes()}
     unknown = Unknown(UnknownKind.MAIN_LIST, Subject(SubjectKind.PROJECT, project.name or ""))
-    return tuple(found.get(group.name) or GroupOutcome(group.name, unknown=unknown) for group in project.groups)
+    each = {group.name: found.get(group.name) or GroupOutcome(group.name, unknown=unknown) for group in project.groups}
+    for lock in project.locked:
+        if lacks := tuple(_lacking(project, lock, manifest.target)):
+            name = GroupName(GroupKind.FILE, lock)
+            each[name] = replace(each.get(name) or GroupOutcome(name), lacks=lacks)
+    return tuple(each.values())
+
+
+_LOCKED_FROM = {"pipfile.lock": "Pipfile"}
+"""The file whose lines a lock has; others are of pyproject.toml."""
+
+
+def _lacking(project: Project, lock: str, target: Target) -> Iterator[Requirement]:
+    """Yield what the file that a lock is made of asks for on the target, and what the lock does not name."""
+    if lock.startswith("pylock."):
+        return  # Nobody knows of which file it was made.
+    environment = target.marker_environment()
+    if project.environments and not any(may_hold(marker, environment) for marker, _ in project.environments):
+        return
+    own = canonicalize_name(project.name or "")
+    for line in project.requirements:
+        mine = isinstance(line.origin, FileOrigin) and line.origin.path == _LOCKED_FROM.get(
+            lock.lower(), "pyproject.toml"
+        )
+        plain = line.kind is not RequirementKind.CONSTRAINT and line.group is None and line.name != own
+        if mine and plain and line.name not in project.locked[lock] and may_hold(line.marker, environment):
+            yield line
 
 
 class _Bench:

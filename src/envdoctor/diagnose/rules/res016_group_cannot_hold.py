@@ -7,6 +7,9 @@ groups and lists for tests together with what is always required, lists for anot
 warning is what holds for no target that was tried; a note, what holds for another one. More than three of one cause are
 told in one finding.
 
+A lock of uv, Poetry, PDM, Pipenv or `envdoctor lock` that does not have what is asked for now is told, too: whoever
+installs from it gets something else.
+
 ## Why is this bad
 
 Whoever asks for it cannot install it. What nobody asked for decides nothing: `--extra` and `--group` make it count.
@@ -31,7 +34,7 @@ from collections.abc import Iterator, Sequence
 from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.conflict import ClashSide, Conflict, GroupOutcome
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
 from envdoctor.model.unknown import SubjectKind
@@ -41,7 +44,11 @@ _MOST = 3
 """So many of one kind and cause are told one by one."""
 
 
+_TOOLS = {"uv.lock": "uv lock", "poetry.lock": "poetry lock", "pdm.lock": "pdm lock", "pipfile.lock": "pipenv lock"}
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
+    yield from (_old(outcome) for outcome in examination.groups if outcome.lacks)
     alike: dict[tuple[GroupKind, bool, bool, str], list[tuple[GroupOutcome, Conflict]]] = {}
     for outcome in examination.groups:
         for conflict in outcome.conflicts:
@@ -53,6 +60,23 @@ def _find(examination: Examination) -> Iterator[Finding]:
             yield _together(examination, kind, cause, cases)
         else:
             yield from (_finding(examination, outcome, conflict) for outcome, conflict in cases)
+
+
+def _old(outcome: GroupOutcome) -> Finding:
+    lock, lacks = outcome.name.name, outcome.lacks
+    more = f" and {len(lacks) - _MOST} more" if len(lacks) > _MOST else ""
+    asked = ", ".join(f"`{line}` ({line.origin})" for line in lacks[:_MOST]) + more
+    return RULE.finding(
+        subject=lock,
+        message=f"`{lock}` is older than what is asked for now, and does not have {asked}",
+        evidence=tuple(Evidence(f"asks for `{line}`", str(line.origin)) for line in lacks[_MOST:]),
+        remedy=_lock_again(lock),
+        location=next((place for line in lacks if (place := line_of(line))), None),
+    )
+
+
+def _lock_again(lock: str) -> Remedy:
+    return Remedy("lock again", commands=(_TOOLS.get(lock.lower(), Command("lock")),))
 
 
 def _subject(name: GroupName) -> str:
@@ -117,7 +141,7 @@ def _finding(examination: Examination, outcome: GroupOutcome, conflict: Conflict
         message=f"the {outcome.name} cannot be installed here: {why}{other}",
         severity=Severity.INFO if outcome.elsewhere else RULE.severity,
         evidence=tuple(map(_side, conflict.clash.sides)),
-        remedy=Remedy("leave it as it is where it is meant for another machine") if other else Remedy(_remedy(outcome)),
+        remedy=_remedy_of(outcome, conflict),
         location=next((line for item in _own(outcome, conflict) if (line := line_of(item))), None),
     )
 
@@ -127,6 +151,13 @@ def _side(side: ClashSide) -> Evidence:
     if isinstance(side.requirement.origin, DistributionOrigin):
         return Evidence(f"{side.requirement.origin} needs `{side.requirement.pep508}`", way)
     return Evidence(f"asks for `{side.requirement}`", str(side.requirement.origin))
+
+
+def _remedy_of(outcome: GroupOutcome, conflict: Conflict) -> Remedy:
+    if outcome.elsewhere:
+        return Remedy("leave it as it is where it is meant for another machine")
+    apart = any(item.group != outcome.name for item in conflict.core)
+    return _lock_again(outcome.name.name) if apart and outcome.name.name.lower() in _TOOLS else Remedy(_remedy(outcome))
 
 
 def _remedy(outcome: GroupOutcome) -> str:
