@@ -8,6 +8,7 @@ import pytest
 from diagnose_fixtures import MemoryIndex, MemorySources, require, target_of
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
+from packaging.version import Version
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
@@ -112,6 +113,27 @@ def test_a_version_that_no_index_has_is_told_with_its_neighbours(
     (finding,) = found("RES101", conflicts=conflicts, target=target_of("macos/arm64/3.11/mps"))
     assert finding.remedy
     assert finding.remedy.summary.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("demo==9", "leaves out `demo` 9, which its index has: give a later date; nearest to it is 7.1,"),
+        ("demo>=8", "leaves out `demo` 8 to 9, which its index has: give a later date; nearest to them is 7.1,"),
+        ("demo==10", "its index has no `demo` 10; nearest to it is 7.1,"),
+    ],
+)
+def test_a_version_that_a_date_left_out_is_told_with_the_option(asked: str, said: str) -> None:
+    class Dated(MemoryIndex):
+        def page(self, name: str) -> ProjectPage:
+            return replace(super().page(name), too_new=(Version("8"), Version("9")))
+
+    index = Dated({"demo": ["demo-7.1-py3-none-any.whl"]})
+    conflicts = (conflict(line(asked), package="demo", available=("7.1",)),)
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of("linux/x86_64/3.11/cpu"), index=index)
+    assert finding.remedy
+    assert said in finding.remedy.summary
+    assert finding.remedy.summary.startswith("`--exclude-newer`") is (asked != "demo==10")
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,8 @@ class ProjectPage:
     """Why an index that may have more of the project could not be read; None where all of them were."""
     denied: tuple[Version, ...] = ()
     """Releases that the index which could not be read is known not to have."""
+    too_new: tuple[Version, ...] = ()
+    """Versions of which files were left out, since they are newer than a date that was given; oldest first."""
 
     @property
     def versions(self) -> tuple[Version, ...]:

@@ -156,7 +156,8 @@ def without_late(page: ProjectPage, cutoff: str | None) -> tuple[ProjectPage, tu
     too_new = (
         Rejection(RejectionKind.TOO_NEW, page.name, f.version, f.filename, f"uploaded {f.upload_time}") for f in late
     )
-    return replace(page, files=tuple(kept)), tuple(too_new)
+    versions = tuple(sorted({file.version for file in late}))
+    return replace(page, files=tuple(kept), too_new=versions), tuple(too_new)
 
 
 def _first_too_new(value: str | datetime) -> str:

@@ -174,6 +174,10 @@ def _remedy(
         meant = " or ".join(f"`{item}`" for item in meant_by(name))
         other = "look up the project's name, or name the index that has it"
         return Remedy(f"ask for {meant}, if that is what is meant; else {other}" if meant else other)
+    if late := _left_out_as_too_new(examination, conflict):
+        near = _near(conflict, *late)
+        have = f"`--exclude-newer` leaves out `{name}` {span_in_words(late)}, which its index has: give a later date"
+        return Remedy(f"{have}; {near}" if near else have)
     if before is not None:
         have = f"only pre-releases of `{name}` agree with that, the newest is {before}"
         return Remedy(f"{have}: ask for it by name (`{name}=={before}`), as some installers would take it unasked")
@@ -220,13 +224,28 @@ def _another_version(examination: Examination, conflict: Conflict) -> str:
     pins = [clause.version for side in clash.sides for clause in side.requirement.specifier if clause.operator == "=="]
     if clash.rejections or not clash.available or len(pins) != 1 or "*" in pins[0]:
         return ""
-    pin, there = Version(pins[0]), sorted(map(Version, clash.available))
-    near = [str(item) for item in ([v for v in there if v < pin][-1:] + [v for v in there if v > pin][:1])]
-    verb = "is" if len(near) == 1 else "are"
+    pin = Version(pins[0])
     lacks = f"its index has no `{name}` {pin}"
     if closed := _closed(examination, name):
         lacks = f"index `{closed}` could not be reached; by what is known here it has no `{name}` {pin}"
-    return f"{lacks}; nearest to it {verb} {in_words(near)}, which this target can have"
+    return f"{lacks}; {_near(conflict, pin)}"
+
+
+def _near(conflict: Conflict, *wanted: Version) -> str:
+    """Return which versions nearest to others (oldest first) the target can have; empty where it can have none."""
+    there = sorted(map(Version, conflict.clash.available))
+    near = [str(v) for v in ([v for v in there if v < wanted[0]][-1:] + [v for v in there if v > wanted[-1]][:1])]
+    verb, them = "is" if len(near) == 1 else "are", "it" if len(wanted) == 1 else "them"
+    return f"nearest to {them} {verb} {in_words(near)}, which this target can have" if near else ""
+
+
+def _left_out_as_too_new(examination: Examination, conflict: Conflict) -> list[Version]:
+    """Return the versions that were asked for and that a date left out of the index's page, oldest first."""
+    try:
+        page = examination.index.page(conflict.clash.package) if examination.index is not None else None
+    except (IndexUnavailable, ProjectNotFound):
+        return []
+    return _asked(page.too_new, conflict) if page is not None and not _asked(page.versions, conflict) else []
 
 
 def _closed(examination: Examination, name: str) -> str:
