@@ -57,12 +57,16 @@ def test_what_a_wheel_by_url_asks_for_counts() -> None:
         ("mute==1.0", "https://files.example/mute-1.0-py3-none-any.whl"),
         ("model", "git+https://git.example/model"),
         ("model", "https://files.example/model-3.8.tar.gz"),
+        ("model", "https://files.example/model-3.8.whl"),
     ],
 )
 def test_what_cannot_be_read_is_unknown(line: str, url: str) -> None:
     report = checked((line, url))
     assert (report.verdict.value, report.conflicts) == ("unknown", ())
     said = "a direct reference: no metadata" if line == "mute==1.0" else "a direct reference, which is not fetched"
+    if url.endswith("/model-3.8.whl"):
+        named = "named as a wheel must be (`name-version-python-abi-platform.whl`)"
+        said = f"a direct reference: `model-3.8.whl` is not {named}"
     assert [reason(unknown) for unknown in report.unknowns] == [said]
 
 

@@ -32,7 +32,7 @@ from envdoctor.resolve.edges import admitted_bits, positions_of
 from envdoctor.resolve.manifest import Policy
 from envdoctor.shipped import refused_builds
 
-__all__ = ["CandidateList", "Selector", "pins", "wheel_at"]
+__all__ = ["CandidateList", "Selector", "pins", "wheel_at", "why_no_wheel"]
 
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
@@ -265,12 +265,28 @@ def _newer_glibc(tags: str, target: Target) -> str:
 
 def wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:
     """Return the wheel that a direct reference names; its name alone may say that the target cannot use it."""
-    filename = unquote(url.partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2])
+    filename = _filename(url)
     try:
         version = parse_wheel_filename(filename)[1]
     except ValueError:
         return None
     return DistributionFile(name, version, filename, FileKind.WHEEL, url, index=DIRECT_REFERENCE)
+
+
+def why_no_wheel(url: str) -> str:
+    """Return what is wrong with the file's name where a direct reference calls it a wheel; else an empty text."""
+    filename = _filename(url)
+    if not filename.lower().endswith(".whl"):
+        return ""
+    try:
+        parse_wheel_filename(filename)
+    except ValueError:
+        return f"`{filename}` is not named as a wheel must be (`name-version-python-abi-platform.whl`)"
+    return ""
+
+
+def _filename(url: str) -> str:
+    return unquote(url.partition("#")[0].partition("?")[0].replace("\\", "/").rpartition("/")[2])
 
 
 def pins(specifier: SpecifierSet, version: Version) -> bool:

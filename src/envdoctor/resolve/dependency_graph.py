@@ -20,7 +20,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind, holds
 from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
-from envdoctor.resolve.candidates import CandidateList, Selector, pins, wheel_at
+from envdoctor.resolve.candidates import CandidateList, Selector, pins, wheel_at, why_no_wheel
 from envdoctor.resolve.edges import Edge, highest, nodes_of, positions_of
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.requires_dist import Couplings, MetadataLines
@@ -114,7 +114,9 @@ class DependencyGraph:
             if wheel is not None and not isinstance(there, Unknown):
                 return self.selector.select(ProjectPage(name, (wheel,)))
             told = self.manifest.described.get(direct.url or "")
-            cause = there.cause if isinstance(there, Unknown) else told.reason if told is not None else ""
+            cause = (
+                there.cause if isinstance(there, Unknown) else told.reason if told else why_no_wheel(direct.url or "")
+            )
             self.unknown[name] = Unknown(UnknownKind.DIRECT_REFERENCE, subject, cause=cause, origin=direct.origin)
             if told is not None and not told.reason:
                 self.described[name] = told

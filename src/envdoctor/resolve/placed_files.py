@@ -15,7 +15,7 @@ from envdoctor.model.candidate import DIRECT_REFERENCE, CoreMetadata, Distributi
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
-from envdoctor.resolve.candidates import wheel_at
+from envdoctor.resolve.candidates import wheel_at, why_no_wheel
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import highest
 
@@ -78,7 +78,7 @@ def _file_at(graph: DependencyGraph, name: NormalizedName, url: str) -> Distribu
     """Return the wheel at a URL, or why it says nothing: it may not be usable, and that is known of it."""
     wheel = wheel_at(name, url)
     if wheel is None:
-        return Unknown(UnknownKind.DIRECT_REFERENCE, Subject(SubjectKind.PACKAGE, name))
+        return Unknown(UnknownKind.DIRECT_REFERENCE, Subject(SubjectKind.PACKAGE, name), cause=why_no_wheel(url))
     called = parse_wheel_filename(wheel.filename)[0]
     if called != name:
         cause = f"the wheel there is one of `{called}`"
