@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.utils import canonicalize_name
@@ -22,7 +23,7 @@ from envdoctor.verbs.check_environment import with_requirements
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.scope import target_facts
 from envdoctor.verbs.settings import Settings
-from envdoctor.verbs.target_choice import TargetChoice, fitted, fitted_of_profile, host_target
+from envdoctor.verbs.target_choice import TargetChoice, fitted, fitted_of_profile, host_target, pick_target
 
 HERE = (sys.version_info[0], sys.version_info[1])
 LINUX, MACOS = OperatingSystem.LINUX, OperatingSystem.MACOS
@@ -220,3 +221,17 @@ def test_a_card_is_judged_for_the_assumed_system_where_a_listing_tells_none(
     said = capsys.readouterr().out
     assert "RES208" in said
     assert ("linux x86_64 assumed" in said) is assumed
+
+
+def _picked(**typed: Any) -> tuple[tuple[int, int], str | None]:
+    target, _ = pick_target(TargetChoice(**typed), None, None)
+    return target.python, target.python_full
+
+
+def test_the_patch_release_is_known_of_this_machine_and_where_it_is_typed_and_of_no_other() -> None:
+    assert _picked(python="3.11.7") == ((3, 11), "3.11.7")
+    assert _picked(python="3.11") == ((3, 11), None)
+    assert _picked(python="3.11.7", os=OperatingSystem.WINDOWS) == ((3, 11), "3.11.7")
+    assert _picked(os=OperatingSystem.WINDOWS)[1] is None
+    here = ".".join(map(str, sys.version_info[:3])) if sys.version_info.releaselevel == "final" else None
+    assert _picked() == (HERE, here)

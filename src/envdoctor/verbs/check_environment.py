@@ -181,7 +181,8 @@ def report_of_patient(
         assumed = assumed_of(patient, target_choice)
         if environment is not None:
             of_python, of_system = TargetProperty.PYTHON in assumed, TargetProperty.OS in assumed
-            target = replace(target, python_assumed=of_python, os_assumed=of_system)
+            full = None if of_python and target_choice.python is None else target.python_full
+            target = replace(target, python_full=full, python_assumed=of_python, os_assumed=of_system)
     elif target_choice.python is None and environment is not None and environment.python is not None:
         target = replace(target, python=environment.python, python_full=environment.python_full)
     if profile is not None and environment is not None:

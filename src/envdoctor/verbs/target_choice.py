@@ -89,7 +89,8 @@ def pick_target(
     choice: TargetChoice, profile: Profile | None, settings: Settings | None
 ) -> tuple[Target, tuple[tuple[int, int], ...]]:
     """Return the target, and the interpreters to try where neither the user nor the project names one."""
-    python = read_python(choice.python or (settings.target_python if settings else None))
+    named = choice.python or (settings.target_python if settings else None)
+    python = read_python(named)
     if profile is None:
         target = host_target()
         choices: tuple[tuple[int, int], ...] = ()
@@ -103,8 +104,10 @@ def pick_target(
     target = replace(target, arch=_arch(choice, target))
     if choice.named_backend is not None:
         target = replace(target, backend=Backend(choice.named_backend.value), backend_named=True)
-    if python is not None:
-        target = replace(target, python=python, python_full=None)
+    if choice.os is not None or choice.arch is not None:
+        target = replace(target, python_full=None)  # Another machine's, whose patch release nobody tells.
+    if python is not None and named is not None:
+        target = replace(target, python=python, python_full=named.strip() if named.count(".") > 1 else None)
     elif choices:
         target = replace(target, python=choices[0])
     return _with_details(target, choice), choices
@@ -185,8 +188,11 @@ def host_target() -> Target:
 
         x86 = platform.machine().lower() in ("x86_64", "amd64", "")
     arm = Arch.AARCH64 if found is OperatingSystem.LINUX else Arch.ARM64
-    python = min(max(sys.version_info[:2], _OLDEST), _NEWEST)
-    return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]))
+    here = sys.version_info
+    python = min(max(here[:2], _OLDEST), _NEWEST)
+    is_known = python == here[:2] and here.releaselevel == "final"
+    full = f"{here.major}.{here.minor}.{here.micro}" if is_known else None
+    return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]), python_full=full)
 
 
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
