@@ -23,7 +23,12 @@ def _kinds(project):
     [
         ("-r https://files.example/r.txt", Kind.UNREAD, True),
         ("-e git+https://git.example/a/b.git", Kind.UNREAD, True),
-        ("./missing", Kind.UNREAD, True),
+        ("./missing", Kind.MISSING_FILE, True),
+        ("-e ../missing", Kind.MISSING_FILE, True),
+        ("./missing; python_version < '3'", Kind.UNREAD, True),
+        ("/missing", Kind.OUTSIDE_PROJECT, True),
+        ("--find-links ./missing", Kind.IGNORED_OPTION, False),
+        ("--find-links ../missing", Kind.IGNORED_OPTION, False),
         ("-e ./missing", Kind.MISSING_FILE, True),
         ("-r missing.txt", Kind.MISSING_FILE, True),
         ("-r ../../x.txt", Kind.OUTSIDE_PROJECT, True),
@@ -191,7 +196,7 @@ def test_urls_are_looked_at_where_they_are_written(read_files, url, option):
 )
 def test_urls_that_can_be_opened(read_files, url):
     # pip takes a backslash on such a line for an escape.
-    project = read_files({"requirements.txt": f"torch\n--find-links '{url}'\n"})
+    project = read_files({"requirements.txt": f"torch\n--find-links '{url}'\n", "wheels/torch.html": ""})
     assert not project.problems
     assert [option.url for option in project.index_options] == [url]
 
@@ -229,6 +234,15 @@ def test_long_chains_of_files_and_groups(read_files):
     text = f"[project]\nname = 'a'\n[dependency-groups]\n{groups}"
     project = read_files({"pyproject.toml": text}, at="pyproject.toml", groups=["g0"])
     assert [one.kind for one in project.problems if one.group is None] == [Kind.INVALID_REQUIREMENT]
+
+
+def test_a_folder_of_files_that_is_not_there_is_no_index(tmp_path: Path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "requirements.txt").write_text("--no-index\n-f ./gone\n-f there\n-f /elsewhere\nidna\n")
+    project = read_project(tmp_path)
+    assert [option.url for option in project.index_options] == ["", "there", "/elsewhere"]
+    (problem,) = project.problems
+    assert problem.message == "there is no file or folder `./gone`: pip leaves this `--find-links` aside"
 
 
 def test_pipes_and_devices_are_not_opened(tmp_path: Path):

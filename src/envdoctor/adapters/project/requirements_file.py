@@ -77,12 +77,15 @@ def read_local_reference(draft: Draft, reference: Reference) -> bool:
         return True
     if names_itself(body) or body.lower().endswith(".whl") or (there and not folder):
         return False
-    kind, message = _fault(body, reference, inside=inside, folder=folder)
+    gone = not os.path.exists(found)
+    kind, message = _fault(body, reference, inside=inside, folder=folder, gone=gone)
     draft.problem(kind, reference.origin, message, reference.written)
     return True
 
 
-def _fault(body: str, reference: Reference, *, inside: bool, folder: bool) -> tuple[ReadingProblemKind, str]:
+def _fault(
+    body: str, reference: Reference, *, inside: bool, folder: bool, gone: bool
+) -> tuple[ReadingProblemKind, str]:
     if reference.of_script:
         message = f"`{body}` is not a project in this checkout; its requirements are not known"
         return ReadingProblemKind.UNREAD, message
@@ -92,6 +95,9 @@ def _fault(body: str, reference: Reference, *, inside: bool, folder: bool) -> tu
     if not looks_like_path(body) and not reference.editable:
         message = f"`{body}` is neither a requirement nor a path that is there"
         return ReadingProblemKind.INVALID_REQUIREMENT, message
+    if gone and body.startswith(".") and ";" not in reference.text:
+        what = "directory" if reference.editable else "file or directory"
+        return ReadingProblemKind.MISSING_FILE, f"there is no {what} `{body}`, so pip cannot install it"
     if not inside:
         return ReadingProblemKind.OUTSIDE_PROJECT, f"`{body}` lies outside the project and is not read"
     if reference.editable:
@@ -236,7 +242,11 @@ def _keep_options(draft: Draft, options: LineOptions, place: _Place) -> None:
         ("find_links", IndexOptionKind.FIND_LINKS),
     ):
         for url in options.several(name):
-            draft.add_index(kind, url, place.origin, step)
+            if kind is IndexOptionKind.FIND_LINKS and step is None and _is_gone(url, place.directory):
+                message = f"there is no file or folder `{url}`: pip leaves this `--find-links` aside"
+                draft.problem(ReadingProblemKind.IGNORED_OPTION, place.origin, message, place.raw)
+            else:
+                draft.add_index(kind, url, place.origin, step)
     if options.switch("no_index"):
         draft.keep_index(IndexOption(IndexOptionKind.NO_INDEX, "", place.origin, step))
     for name in ("pre", "prefer_binary", "require_hashes"):
@@ -245,6 +255,14 @@ def _keep_options(draft: Draft, options: LineOptions, place: _Place) -> None:
     for name, option in (("no_binary", "no-binary"), ("only_binary", "only-binary"), ("trusted_hosts", "trusted-host")):
         for value in options.several(name):
             draft.keep_option(FileOption(option, value, place.origin, step))
+
+
+def _is_gone(url: str, directory: Path) -> bool:
+    """Return whether a relative path leads nowhere, from the file that names it and from where pip may be run."""
+    path = url.replace("\\", "/")
+    if ":" in path or "$" in path or path.startswith(("/", "~")):
+        return False
+    return not any(os.path.exists(base / path) for base in (directory, Path.cwd()))
 
 
 def add_requirement(
