@@ -115,6 +115,36 @@ def test_a_version_that_no_index_has_is_told_with_its_neighbours(
     assert finding.remedy.summary.startswith(said)
 
 
+def test_what_a_withdrawn_release_asks_for_is_told_with_what_took_its_place() -> None:
+    asked = line("tensorflow-gpu")
+    demand = require("python-version>3.7", DistributionOrigin("tensorflow-gpu", "2.12.0"))
+    clash = Clash("python-version", (ClashSide(demand, ("tensorflow-gpu",)),), available=("0.0.2",))
+    target = target_of("linux/x86_64/3.11/cuda")
+    (finding,) = found("RES101", conflicts=(Conflict("C1", (asked,), clash),), target=target)
+    assert finding.remedy
+    assert finding.remedy.summary.startswith(
+        "ask for `tensorflow`, which has the GPU builds too: `tensorflow-gpu 2.12.0`"
+    )
+
+
+def test_a_release_that_cannot_be_installed_is_not_the_nearest_that_the_target_has() -> None:
+    index = MemoryIndex(
+        {
+            "tensorflow-gpu": [
+                "tensorflow_gpu-2.11.0-cp310-cp310-manylinux2014_x86_64.whl",
+                "tensorflow-gpu-2.12.0.tar.gz",
+            ]
+        }
+    )
+    conflicts = (
+        Conflict("C1", (asked := line("tensorflow-gpu==2.11.0"),), Clash("tensorflow-gpu", (ClashSide(asked),))),
+    )
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of("linux/x86_64/3.11/cuda"), index=index)
+    assert finding.remedy
+    assert "Python 3.10 has `tensorflow-gpu` 2.11.0" in finding.remedy.summary
+    assert "2.12" not in finding.remedy.summary
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

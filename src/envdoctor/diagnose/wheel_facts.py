@@ -203,6 +203,11 @@ class WheelFacts:
                 return item
         return None
 
+    def failing(self, package: str, version: str) -> BuildNeed | None:
+        """Return why no build of that version can succeed on any Python, None where one may; no version: not known."""
+        need = self.build_need(package, Version(version)) if version else None
+        return need if need is not None and need.fails else None
+
 
 @lru_cache(maxsize=1)
 def shipped_wheel_facts() -> WheelFacts:

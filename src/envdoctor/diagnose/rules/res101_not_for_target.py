@@ -32,11 +32,13 @@ from envdoctor.diagnose.examination import Examination, line_of
 from envdoctor.diagnose.file_reach import LEVELS, Reach, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.candidate import DistributionFile, RejectionKind
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.model.candidate import DistributionFile, ProjectPage, RejectionKind
 from envdoctor.model.compatibility import admits, can_use
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, in_words
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
@@ -73,10 +75,13 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
     asked = _asked(by_version, conflict)
     if not asked or any(can_use(file, target) for version in asked for file in by_version[version]):
         return None
+    facts = shipped_wheel_facts()
     usable = sorted(
         version
         for version, of_version in by_version.items()
-        if not version.is_prerelease and any(can_use(file, target) for file in of_version)
+        if not version.is_prerelease
+        and any(can_use(file, target) for file in of_version)
+        and not facts.failing(conflict.clash.package, str(version))
     )
     above = [item for item in usable if item > asked[-1]]
     below = [item for item in usable if item < asked[0]]
@@ -96,21 +101,24 @@ def _plain(index: Index, name: str, target: Target) -> str:
     plain = one_to_keep(family, Backend.CPU.value) if family else None
     if plain is None or plain == name:
         return ""
-    try:
-        files = index.page(canonicalize_name(plain)).files
-    except (IndexUnavailable, ProjectNotFound):
-        return ""
+    page = _page(index, plain)
+    files = page.files if page is not None else ()
     return plain if any(can_use(file, target) and not file.version.is_prerelease for file in files) else ""
+
+
+def _page(index: Index | None, name: str) -> ProjectPage | None:
+    try:
+        return index.page(canonicalize_name(name)) if index is not None else None
+    except (IndexUnavailable, ProjectNotFound):
+        return None
 
 
 def _by_version(index: Index, conflict: Conflict) -> dict[Version, list[DistributionFile]]:
     """Return the files of each version, none where the page cannot be read."""
     found: dict[Version, list[DistributionFile]] = {}
-    try:
-        for file in index.page(conflict.clash.package).files:
-            found.setdefault(file.version, []).append(file)
-    except (IndexUnavailable, ProjectNotFound):
-        return {}
+    page = _page(index, conflict.clash.package)
+    for file in page.files if page is not None else ():
+        found.setdefault(file.version, []).append(file)
     return found
 
 
@@ -174,6 +182,15 @@ def _remedy(
         meant = " or ".join(f"`{item}`" for item in meant_by(name))
         other = "look up the project's name, or name the index that has it"
         return Remedy(f"ask for {meant}, if that is what is meant; else {other}" if meant else other)
+    for origin in (side.requirement.origin for side in conflict.clash.sides):
+        # What holds nothing asks for what nobody can have.
+        need = (
+            shipped_wheel_facts().failing(origin.name, origin.version)
+            if isinstance(origin, DistributionOrigin)
+            else None
+        )
+        if need is not None and need.instead:
+            return Remedy(f"{need.instead}: `{origin}` cannot be installed, {need.fails}")
     if late := _left_out_as_too_new(examination, conflict):
         near = _near(conflict, *late)
         have = f"`--exclude-newer` leaves out `{name}` {span_in_words(late)}, which its index has: give a later date"
@@ -241,19 +258,13 @@ def _near(conflict: Conflict, *wanted: Version) -> str:
 
 def _left_out_as_too_new(examination: Examination, conflict: Conflict) -> list[Version]:
     """Return the versions that were asked for and that a date left out of the index's page, oldest first."""
-    try:
-        page = examination.index.page(conflict.clash.package) if examination.index is not None else None
-    except (IndexUnavailable, ProjectNotFound):
-        return []
+    page = _page(examination.index, conflict.clash.package)
     return _asked(page.too_new, conflict) if page is not None and not _asked(page.versions, conflict) else []
 
 
 def _closed(examination: Examination, name: str) -> str:
     """Return the index of a project that could not be asked, so that tables tell what it has; empty where it could."""
-    try:
-        page = examination.index.page(canonicalize_name(name)) if examination.index is not None else None
-    except (IndexUnavailable, ProjectNotFound):
-        return ""
+    page = _page(examination.index, name)
     standing = next((file.index for file in page.files if file.stand_in), "") if page is not None else ""
     return standing or (page.unread.index if page is not None and page.unread is not None else "")
 
