@@ -241,3 +241,31 @@ def test_an_upgrade_of_a_patched_package_is_patched_from_its_new_file(fix: Fix, 
         arguments = ["--profile", without_patches(project), "--index-url", f"{other.url}simple/"]
         assert main(["fix", str(project), *arguments, "--yes"]) == 0
     assert (site_of(environment) / "gamma.py").read_text() == "import left_out\nDEVICE = 'cuda:1'\n"
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_a_package_that_has_lost_a_file_is_installed_again_and_patched(
+    fix: Fix, project: Path, installer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fix("--yes", "--installer", installer) == 0
+    site = site_of(project / ".venv")
+    whole = (site / "gamma.py").read_text()
+    (site / "gamma.py").unlink()
+    capsys.readouterr()
+    assert fix("--dry-run", "--installer", installer) == 0
+    assert "files of `gamma` 1.0 are missing or damaged: it is installed again" in capsys.readouterr().out
+    assert fix("--yes", "--installer", installer) == 0
+    assert (site / "gamma.py").read_text() == whole
+    assert fix("--yes", "--installer", installer) == 0
+    assert "nothing to do: `" in (said := "".join(capsys.readouterr())) and "as the profile wants it" in said
+
+
+def test_without_a_profile_none_is_named(
+    project: Path, served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("beta\n")
+    arguments = ["fix", str(tmp_path), "--index-url", f"{served.url}simple/", "--yes"]
+    assert main(arguments) == 0
+    capsys.readouterr()
+    assert main(arguments) == 0
+    assert "/.venv` has what the lock names\n" in "".join(capsys.readouterr())

@@ -270,3 +270,15 @@ def test_a_condition_is_about_the_versions_that_come(version: str, count: int) -
 def test_variables_name_project_and_environment() -> None:
     expanded = expand_variables({"PYTHONPATH": "{project}", "LIB": "{environment}/lib"}, project="/p", environment="/e")
     assert expanded == {"PYTHONPATH": "/p", "LIB": "/e/lib"}
+
+
+def test_what_has_lost_files_is_installed_again_in_its_version() -> None:
+    here = (installed("a"), installed("b", "1.0"), installed("c"))
+    state = EnvironmentState("/env", exists=True, python=(3, 11), distributions=here, lost=frozenset({"a", "c"}))
+    made = plan(file("a"), file("b"), environment=state)
+    assert names(made) == ["a"]
+    assert made.changes
+    step = next(step for step in made.steps if isinstance(step, InstallFromLock))
+    assert "in place of" not in step.sentence
+    assert "files of `a` 1.0 are missing or damaged: it is installed again" in made.notes
+    assert "files of `c` 1.0 are missing or damaged: it is not in the lock, and stays so" in made.notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -30,6 +31,7 @@ __all__ = [
     "PatchedFile",
     "Platform",
     "Venv",
+    "is_code",
     "of_the_system",
 ]
 
@@ -158,6 +160,14 @@ class InstalledDistribution:
     """Extras it declares, names normalised (PEP 685)."""
 
 
+_CODE = re.compile(r"\.(?:py|so(?:\.\d+)*|pyd|dll|dylib|exe)$")
+
+
+def is_code(path: str) -> bool:
+    """Return whether a recorded file is a module, a library or a program."""
+    return _CODE.search(path) is not None
+
+
 class EnvironmentProblemKind(enum.Enum):
     """What is wrong with an environment."""
 
@@ -206,6 +216,12 @@ class EnvironmentProblem:
     detail: str
     path: str = ""
     """The file that is missing or changed, as the RECORD has it."""
+
+    @property
+    def loses_code(self) -> bool:
+        """Return whether a module or library is missing or damaged, so that what it belongs to cannot work."""
+        lost = self.kind in (EnvironmentProblemKind.MISSING_FILE, EnvironmentProblemKind.DAMAGED_FILE)
+        return lost and is_code(self.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ class EventKind(enum.Enum):
     """A fix was cut short and not taken back."""
     FIXED = enum.auto()
     AS_WANTED = enum.auto()
+    AS_LOCKED = enum.auto()
+    """The same where no profile is in use."""
     ACCEPTED = enum.auto()
     """An installer complains of what was set aside on purpose."""
     LAUNCHERS = enum.auto()

@@ -141,7 +141,9 @@ class InstallFromLock:
     @property
     def sentence(self) -> str:
         """What it does, in words."""
-        replaced = f", in place of {_count(len(self.replaces), 'other version')}" if self.replaces else ""
+        versions = {file.name: file.version for file in self.files}
+        others = sum(versions.get(name) != version for name, version in self.replaces)
+        replaced = f", in place of {_count(others, 'other version')}" if others else ""
         what = _count(len(self.files), "package")
         return f"install {what} with {self.installer}, hashes checked, dependencies not followed{replaced}"
 

@@ -80,6 +80,8 @@ class EnvironmentState:
     distributions: tuple[InstalledDistribution, ...] = ()
     brought: Mapping[str, str] = field(default_factory=dict)
     """Version by name of what earlier fixes put where nothing was."""
+    lost: frozenset[str] = frozenset()
+    """Names of the distributions of which modules or libraries are missing or damaged."""
     site_packages: str = ""
     """Where its Python looks for packages; empty where none runs."""
     fault: str | None = None

@@ -182,10 +182,10 @@ def make_plan(given: PlanInput) -> Plan:
 
 
 def _wanted(given: PlanInput) -> tuple[PlannedFile, ...]:
-    """Return the files to install: what is missing or of another version, and what a removal would tear a hole in."""
+    """Return the files to install: what is missing, of another version or has lost files, and what a removal tears."""
     state = given.environment
     here = {item.name: item for item in state.distributions}
-    wanted = [file for file in given.files if not _is_there(here.get(file.name), file)]
+    wanted = [file for file in given.files if file.name in state.lost or not _is_there(here.get(file.name), file)]
     leaving = {item.name for item in _removed(given)} | {file.name for file in wanted}
     torn = {path for name in leaving for path in _paths(here.get(name))}
     kept = [file for file in given.files if file not in wanted]
@@ -275,6 +275,10 @@ def _notes(given: PlanInput) -> Iterator[str]:
         shown = ", ".join(f"`{name}`" for name in rest[:8]) + (", ..." if len(rest) > 8 else "")
         are = "packages are" if len(rest) > 1 else "package is"
         yield f"{len(rest)} installed {are} not in the lock and stay{'' if len(rest) > 1 else 's'}: {shown}"
+    for item in given.environment.distributions:
+        if item.name in given.environment.lost and item.name not in removed:
+            then = "it is installed again" if item.name in locked else "it is not in the lock, and stays so"
+            yield f"files of `{item.name}` {item.version} are missing or damaged: {then}"
     for leftover in given.leftovers:
         if leftover.kept:
             item = leftover.distribution

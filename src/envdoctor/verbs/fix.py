@@ -123,7 +123,7 @@ def _moving(
 
     A package that stays as it is keeps its files, and they may be patched already.
     """
-    here = {(item.name, item.version) for item in state.distributions}
+    here = {(item.name, item.version) for item in state.distributions if item.name not in state.lost}
     kept = {file.name for file in locked.files}
     excluded = {str(item.name) for item in exclusions} - kept
     stale = leftovers(state.distributions, state.brought, kept, excluded)

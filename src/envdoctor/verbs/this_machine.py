@@ -80,12 +80,15 @@ class ThisMachine:
             fault = f"the Python in `{environment}` is another environment's; remove it, or name another place"
         own = [item for item in read.distributions if Path(item.location).is_relative_to(path)]
         record = read_record(path)
+        # A patch may have taken a file away on purpose.
+        removed = {item.path for item in record.patched if item.state == "patched"} if record is not None else set()
         return EnvironmentState(
             environment,
             exists=True,
             python=facts.python if facts else read.python,
             distributions=tuple(with_files(own)),
             brought=record.brought if record is not None else {},
+            lost=frozenset(item.subject for item in read.problems if item.loses_code and item.path not in removed),
             site_packages=facts.purelib if facts else "",
             fault=fault,
         )

@@ -282,8 +282,9 @@ class Treatment:
 
     def _as_it_is(self, part: EnvironmentPart, prepared: Prepared, plan: Plan) -> Treated:
         """Leave an environment that is as it should be; where kernels decide what runs where, ask them again."""
-        events = [TreatmentEvent(EventKind.AS_WANTED, plan.environment)]
         profile, report = part.request.profile, prepared.report
+        kind = EventKind.AS_WANTED if profile is not None else EventKind.AS_LOCKED
+        events = [TreatmentEvent(kind, plan.environment)]
         decides = profile is not None and any(not rule.always for rule in profile.placements)
         if not decides or report is None or not self._provable(prepared):
             return Treated(tuple(events))

@@ -21,16 +21,19 @@ Install the same version again with `--force-reinstall --no-deps`; keep an edit 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledEnvironment, of_the_system
+from envdoctor.model.environment import (
+    EnvironmentProblem,
+    EnvironmentProblemKind,
+    InstalledEnvironment,
+    is_code,
+    of_the_system,
+)
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
-
-_CODE = re.compile(r"\.(?:py|so(?:\.\d+)*|pyd|dll|dylib|exe)$")
 
 
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
@@ -117,9 +120,9 @@ def _severity(
     if distribution is not None and (distribution.installer == "conda" or of_the_system(distribution)):
         # conda rewrites prefixes inside files and Linux distributions strip libraries; the RECORD stays the wheel's.
         changed = []
-    if any(_CODE.search(item.path) for item in lost):
+    if any(item.loses_code for item in lost):
         return Severity.ERROR
-    code_changed = any(_CODE.search(item.path) for item in changed)
+    code_changed = any(is_code(item.path) for item in changed)
     return Severity.WARNING if code_changed else Severity.INFO
 
 
