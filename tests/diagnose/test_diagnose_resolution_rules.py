@@ -107,6 +107,10 @@ def test_a_source_distribution_that_fails_on_purpose_never_works_anywhere(pin: s
     assert finding.remedy
     assert finding.remedy.summary.startswith(f"ask for `{instead}`")
     assert not found("RES102", resolved(pin))
+    plan = resolution_of(resolved(pin, sdist=True, risk=BuildRisk.ANYWHERE))
+    assert [item.rule for item in breakages(Examination(target=LINUX, resolution=plan))] == ["RES102"]
+    plan = resolution_of(resolved("webrtcvad==2.0.10", sdist=True, risk=BuildRisk.COMPILER))
+    assert not breakages(Examination(target=LINUX, resolution=plan)), "what a compiler builds is no breakage"
 
 
 def test_a_build_that_leaves_out_what_the_wheels_have_is_not_said_to_work_anywhere() -> None:

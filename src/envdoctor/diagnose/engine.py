@@ -164,7 +164,7 @@ def examine(
 def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tuple[Finding, ...]:
     """Return the known breakages of a resolution.
 
-    These are findings at warning or above of the rules that rank, and of advisories.
+    These are the findings by which rules rank, and those of advisories at warning or above.
 
     Looks at the resolution, the target and the profile alone: no index, no source, and no archive but where a rule says
     that it opens few.
@@ -172,9 +172,12 @@ def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tup
     bare = replace(
         examination, sources=None, archives=None, index=None, environment=None, log=None, conflicts=(), project=None
     )
-    rules = [rule for rule in rules_for(bare) if rule.ranks]
     opened = replace(bare, archives=examination.archives)
-    found = [item for rule in rules for item in _guarded(rule, opened if rule.opens_few else bare)]
+    found: list[Finding] = []
+    for rule in rules_for(bare):
+        if rule.ranks is not None:
+            least, seen = rule.ranks.rank, opened if rule.opens_few else bare
+            found += [item for item in _guarded(rule, seen) if item.severity.rank <= least]
     found += _advised(bare, further)
     told = [item for item in found if item.severity is not Severity.INFO and item.name != INTERNAL]
     return tuple({(item.rule, item.subject, item.message): item for item in told}.values())

@@ -32,8 +32,11 @@ class Rule:
     """Fields of the Examination that must be there; otherwise the rule does not run."""
     about: SubjectKind = SubjectKind.PACKAGE
     """What the subjects of its findings are, where a finding does not say otherwise."""
-    ranks: bool = False
-    """Its findings tell a broken resolution from a working one, and it looks at nothing but the resolution."""
+    ranks: Severity | None = None
+    """Its findings of this severity and above tell a broken resolution from a working one; None: none does.
+
+    For that it looks at nothing but the resolution.
+    """
     opens_few: bool = False
     """For that it may open archives as well: of few packages, and small members."""
 
@@ -48,7 +51,7 @@ class Rule:
         summary: str = "",
         needs: Iterable[str] = (),
         about: SubjectKind = SubjectKind.PACKAGE,
-        ranks: bool = False,
+        ranks: Severity | None = None,
         opens_few: bool = False,
     ) -> Rule:
         """Return the rule of a module `<code>_<name>`, whose docstring says in its first sentence what is wrong.

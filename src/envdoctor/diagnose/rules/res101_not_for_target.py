@@ -183,7 +183,6 @@ def _remedy(
         other = "look up the project's name, or name the index that has it"
         return Remedy(f"ask for {meant}, if that is what is meant; else {other}" if meant else other)
     for origin in (side.requirement.origin for side in conflict.clash.sides):
-        # What holds nothing asks for what nobody can have.
         need = (
             shipped_wheel_facts().failing(origin.name, origin.version)
             if isinstance(origin, DistributionOrigin)

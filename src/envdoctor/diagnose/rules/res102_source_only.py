@@ -261,4 +261,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
     yield from (item for item in _moved(examination) if item.subject not in said)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, ranks=Severity.ERROR)

@@ -258,4 +258,4 @@ def _find(examination: Examination, resolution: Resolution, target: Target) -> I
             )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=Severity.WARNING)

@@ -91,4 +91,4 @@ def _find(examination: Examination) -> Iterator[Finding]:
         yield from (item for item in _labels(examination, scene) if item.subject not in said)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=Severity.WARNING)

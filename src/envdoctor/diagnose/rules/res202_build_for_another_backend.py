@@ -281,4 +281,4 @@ def _comes_with(examination: Examination, view: PackageView, others: Collection[
     return bool(owners) and len(owners) == len(origins) and all(name in others for name in owners)
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"target"}, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"target"}, ranks=Severity.WARNING)

@@ -240,4 +240,6 @@ def _find(examination: Examination) -> Iterator[Finding]:
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, needs={"resolution", "target"}, ranks=True, opens_few=True)
+RULE = Rule.of(
+    __name__, __doc__, Severity.WARNING, _find, needs={"resolution", "target"}, ranks=Severity.WARNING, opens_few=True
+)

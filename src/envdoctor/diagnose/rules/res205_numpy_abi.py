@@ -65,4 +65,4 @@ def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]
         )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=Severity.WARNING)

@@ -92,4 +92,4 @@ def _card(card: str) -> str:
     return f"{card} (capability {digits[:-1]}.{digits[-1]})" if card.startswith("sm_") and len(digits) > 1 else card
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=True)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=Severity.WARNING)
