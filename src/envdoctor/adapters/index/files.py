@@ -53,15 +53,13 @@ _OTHER_THAN_NAMED = "its hash is not the one that its address names"
 def file_key(file: DistributionFile) -> str:
     """Return the key of a file's content: its hash, else its URL; of a file of this machine, its state as well."""
     path = local_path(file.url) if file.url.startswith("file:") else None
-    if path is not None:
-        return f"{bare_url(file.url)}#{file.filename}#{_state(path)}"
-    hashes = dict(file.hashes)
-    for name in _STRONG:
-        if name in hashes:
-            return f"{name}:{hashes[name]}"
+    told = (*hashes_in(file.url), *file.hashes) if path is not None else hashes_in(file.url)
     # What follows the path may be a signature, which has no place on a disk; with the name it is still one file.
-    named = "".join(f"#{name}={digest}" for name, digest in hashes_in(file.url))
-    return f"{bare_url(file.url)}#{file.filename}{named}"
+    named = f"{bare_url(file.url)}#{file.filename}{''.join(f'#{name}={digest}' for name, digest in told)}"
+    if path is not None:
+        return f"{named}#{_state(path)}"
+    hashes = dict(file.hashes)
+    return next((f"{name}:{hashes[name]}" for name in _STRONG if name in hashes), named)
 
 
 def _state(path: Path) -> str:
