@@ -53,13 +53,16 @@ _OTHER_THAN_NAMED = "its hash is not the one that its address names"
 def file_key(file: DistributionFile) -> str:
     """Return the key of a file's content: its hash, else its URL; of a file of this machine, its state as well."""
     path = local_path(file.url) if file.url.startswith("file:") else None
-    told = (*hashes_in(file.url), *file.hashes) if path is not None else hashes_in(file.url)
-    # What follows the path may be a signature, which has no place on a disk; with the name it is still one file.
-    named = f"{bare_url(file.url)}#{file.filename}{''.join(f'#{name}={digest}' for name, digest in told)}"
     if path is not None:
-        return f"{named}#{_state(path)}"
+        return f"{_named(file, file.hashes)}#{_state(path)}"
     hashes = dict(file.hashes)
-    return next((f"{name}:{hashes[name]}" for name in _STRONG if name in hashes), named)
+    return next((f"{name}:{hashes[name]}" for name in _STRONG if name in hashes), "") or _named(file)
+
+
+def _named(file: DistributionFile, listed: tuple[tuple[str, str], ...] = ()) -> str:
+    # What follows the path may be a signature, which has no place on a disk; with the name it is still one file.
+    told = "".join(f"#{name}={digest}" for name, digest in (*hashes_in(file.url), *listed))
+    return f"{bare_url(file.url)}#{file.filename}{told}"
 
 
 def _state(path: Path) -> str:
