@@ -515,3 +515,54 @@ def test_libraries_and_toolkits_of_another_cuda_are_as_bad_as_the_log_says(
     log: str, code: str, severity: Severity
 ) -> None:
     assert [(item.rule, item.severity) for item in examine(examination_of({"log": log}))] == [(code, severity)]
+
+
+CARD_OF_LOG = (
+    ("RuntimeError: HIP error: invalid device function", "sm_89", "one of AMD's, with ROCm, and not sm_89"),
+    ("GPU: NVIDIA GeForce GTX 1080\nstarting", "sm_89", "sm_61, and not sm_89"),
+    ("Device 0: NVIDIA GeForce GTX 1080, compute", "gfx1100", "sm_61, and not gfx1100"),
+    ("device name: AMD Radeon RX 7900 XTX", "sm_89", "gfx1100, and not sm_89"),
+)
+
+
+@pytest.mark.parametrize(("log", "card", "said"), CARD_OF_LOG)
+def test_a_log_that_names_its_card_or_has_the_words_of_another_maker_is_told(log: str, card: str, said: str) -> None:
+    given = examination_of({"log": log, "facts": {"gpu[0].architecture": card}})
+    (found,) = (item for item in examine(given) if item.rule == "LOG004")
+    assert found.message.endswith(f"than was given: {said}")
+
+
+@pytest.mark.parametrize(
+    ("log", "card"),
+    [
+        ("RuntimeError: No HIP GPUs are available", "sm_89"),
+        ("HIP error: no ROCm-capable device is detected", "sm_89"),
+        ("torch 2.5.1+rocm6.2", "sm_89"),
+        ("RuntimeError: HIP error: invalid device function", "gfx1100"),
+        ("GPU: NVIDIA GeForce GTX 1080", "sm_61"),
+    ],
+)
+def test_what_is_written_beside_the_given_card_too_tells_no_other(log: str, card: str) -> None:
+    given = examination_of({"log": log, "facts": {"gpu[0].architecture": card}})
+    assert [item for item in examine(given) if item.rule == "LOG004"] == []
+
+
+@pytest.mark.parametrize(
+    ("log", "data", "said"),
+    [
+        ("CUDA error: no kernel image is available for execution on the device", {"gpu": "gfx1100"}, "is AMD's"),
+        ("CUDA error: no kernel image is available for execution on the device", {"backend": "cpu"}, "is the CPU"),
+        ("HIP error: invalid device function", {"gpu": "sm_89"}, "is NVIDIA's"),
+        ("HIP error: invalid device function", {"backend": "cpu"}, "is the CPU"),
+    ],
+)
+def test_a_remedy_for_kernels_is_for_the_given_card_or_none(log: str, data: dict[str, str], said: str) -> None:
+    facts = {"facts": {"gpu[0].architecture": data["gpu"]}} if "gpu" in data else {}
+    target = f"linux/x86_64/3.11/{data['backend']}" if "backend" in data else "linux/x86_64/3.11/unknown"
+    (found,) = (
+        item for item in examine(examination_of({"log": log, "target": target, **facts})) if item.rule[:3] == "ADV"
+    )
+    assert found.remedy is not None
+    assert said in found.remedy.summary
+    assert "HSA_OVERRIDE" not in found.remedy.summary
+    assert "cu128" not in found.remedy.summary

@@ -23,7 +23,7 @@ from envdoctor.model.profile import Profile
 from envdoctor.model.target import Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.shipped import architecture_of_card
 
-__all__ = ["known_causes", "read_log", "told_of_machine", "with_what_log_tells"]
+__all__ = ["known_causes", "read_log", "told_of_machine", "with_what_log_tells", "words_of_amd"]
 
 _SYSTEMS = {
     OperatingSystem.WINDOWS: re.compile(r"(?<![\w/])[A-Za-z]:\\+\w|\bWinError \d"),
@@ -57,8 +57,17 @@ _CARD = re.compile(
     r"|'sm_(\d{2,3})[a-z]?' is not defined"
 )
 """A card's architecture, where a tool complains of it or names it with the card."""
-_CARD_NAME = re.compile(r"\b(?:cuda|xpu):\d{1,2} ([^:\n]{3,80}) : (?:native|cudaMallocAsync)\b")
-"""A card as ComfyUI names it when it starts, and in its reports."""
+_CARD_NAME = re.compile(
+    r"\b(?:cuda|xpu):\d{1,2} ([^:\n]{3,80}) : (?:native|cudaMallocAsync)\b"
+    r"|\b(?:GPU|[Dd]evice|[Cc]ard)(?: ?#?\d{1,2})?(?: [Nn]ame)? ?[:=] ?"
+    r"((?:NVIDIA|GeForce|Quadro|Tesla|AMD|Radeon)[^:,\n]{2,60})"
+)
+"""A card as ComfyUI names it when it starts, and in its reports; and as programs name the one that they run on."""
+_ON_AMD = re.compile(
+    r"\bHIP error: (?:invalid device function|no kernel image|an illegal memory access|unspecified launch failure)"
+    r"|\bHIP out of memory|\brocBLAS error|\bMIOpen(?:\(HIP\)| Error)"
+)
+"""What ROCm writes where there is a card of AMD's; that it finds none, it writes beside NVIDIA's, too."""
 
 _INSTALLED = re.compile(r"\bSuccessfully installed (.{1,4000})")
 _NAMED = re.compile(r"(?<!\S)([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
@@ -106,6 +115,11 @@ def told_of_machine(text: str) -> dict[str, tuple[str, Evidence]]:
     return {name: (value, _line(text, pattern)) for name, value, pattern in told if value is not None}
 
 
+def words_of_amd(text: str) -> Evidence | None:
+    """Return the first line that ROCm writes on a card of AMD's alone, None where there is none."""
+    return _line(text, _ON_AMD) if _ON_AMD.search(text) else None
+
+
 def _line(text: str, pattern: re.Pattern[str]) -> Evidence:
     found = pattern.search(text)
     at = found.start() if found is not None else 0
@@ -126,7 +140,7 @@ def _python(text: str) -> tuple[int, int] | None:
 def _card(text: str) -> str | None:
     found = {next(filter(None, match.groups())) for match in _CARD.finditer(text)}
     cards = {name if name.startswith("gfx") else f"sm_{name.replace('.', '')}" for name in found}
-    named = {architecture_of_card(match[1]) for match in _CARD_NAME.finditer(text)}
+    named = {architecture_of_card(match[1] or match[2]) for match in _CARD_NAME.finditer(text)}
     cards |= {architecture for architecture in named if architecture is not None}
     return cards.pop() if len(cards) == 1 else None
 

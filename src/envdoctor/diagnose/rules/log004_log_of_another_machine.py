@@ -2,7 +2,8 @@
 
 ## What it does
 
-Compares the card of which a tool complains in a log (`sm_120`, `gfx1031`), and the system and the Python that its paths
+Compares the card of which a tool complains in a log (`sm_120`, `gfx1031`) or that a program names (`GPU: NVIDIA GeForce
+GTX 1080`; words of ROCm are of a card of AMD's), and the system and the Python that its paths
 and words show, with what was typed, measured or read from facts. Nothing is said of what was only assumed.
 
 ## Why it is bad
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from envdoctor.diagnose.advisories.log_reading import told_of_machine
+from envdoctor.diagnose.advisories.log_reading import told_of_machine, words_of_amd
 from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Finding, Remedy, Severity
@@ -43,7 +44,11 @@ _COUNTS = {
 
 def _find(examination: Examination) -> Iterator[Finding]:
     given = _given(examination)
-    for name, (told, line) in told_of_machine(examination.log or "").items():
+    of_log = told_of_machine(examination.log or "")
+    nvidia = given["gpu"] and all(card.startswith("sm_") for card in given["gpu"])
+    if nvidia and "gpu" not in of_log and (words := words_of_amd(examination.log or "")) is not None:
+        of_log["gpu"] = ("one of AMD's, with ROCm", words)
+    for name, (told, line) in of_log.items():
         if given.get(name) and told not in given[name]:
             known = " or ".join(given[name])
             yield RULE.finding(
