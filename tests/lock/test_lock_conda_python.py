@@ -99,6 +99,25 @@ def test_what_the_user_says_counts_for_more(
     assert "RES011" in rules
 
 
+@pytest.mark.parametrize("python", ["python=3.7", "python<3", "python>=3.20"])
+def test_for_a_python_that_is_not_judged_nothing_is_known(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, python: str
+) -> None:
+    conda(project, python)
+    assert main(["check", str(project)]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "warning RES011" in said
+    assert "for which nothing is judged" in said
+
+
+def test_bounds_that_no_python_is_within_are_wrong(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    conda(project, "python>=3.9,<3.8")
+    assert main(["check", str(project)]) == 1
+    assert "error RES011" in capsys.readouterr().out
+
+
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex) -> None:
     conda(project, "python=3.10")
     taken, said, _ = judged_for(capsys, project, "--quiet")
@@ -156,3 +175,19 @@ def test_requires_python_alone_is_a_bound_and_no_choice(tmp_path: Path) -> None:
     read = read_project(tmp_path)
     assert read.environment_python is None
     assert project_inputs.asked_python(read, HERE, (), tell=lambda text: None) == (HERE, ())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("alpha>=", "`alpha>=` is an invalid requirement: it ends where a version should follow"),
+        ("alpha<2.0,>2.5", "correct the line"),
+        ("alpha<2.5,>=2.5", "no version can be within"),
+    ],
+)
+def test_a_line_whose_bounds_say_nothing_is_to_be_corrected(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, line: str, said: str
+) -> None:
+    (project / "requirements.txt").write_text(line, encoding="utf-8")
+    assert main(["check", str(project)]) == 1
+    assert said in " ".join(capsys.readouterr().out.split())

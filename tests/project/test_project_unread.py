@@ -254,6 +254,26 @@ def test_pipes_and_devices_are_not_opened(tmp_path: Path):
         read_project(Path(os.devnull))
 
 
+def test_what_a_shell_hands_over_is_called_what_it_is(tmp_path: Path):
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(ProjectFileError, match="this is a named pipe, not a file"):
+            read_project(Path(f"/dev/fd/{reading}"))
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize(("name", "line"), [("Pipfile.lock", "{broken"), ("a.ipynb", "{")])
+def test_what_is_no_json_is_called_so(tmp_path: Path, name: str, line: str):
+    (tmp_path / name).write_text(f"\n{line}\n")
+    with pytest.raises(ProjectFileError, match=rf"{name}:[23]: not JSON: "):
+        read_project(tmp_path / name)
+    (tmp_path / name).write_text("[" * 100_000)
+    with pytest.raises(ProjectFileError, match="not JSON that can be read"):
+        read_project(tmp_path / name)
+
+
 def test_a_socket_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as made:

@@ -26,6 +26,7 @@ __all__ = [
     "admits",
     "admits_python",
     "admitted_minors",
+    "beyond_known",
     "can_use",
     "compatibility",
     "may_hold_on",
@@ -81,6 +82,12 @@ def may_hold_on(marker: Marker, target: Target) -> bool:
 def admitted_minors(requires_python: SpecifierSet) -> tuple[tuple[int, int], ...]:
     """Return the minor versions that envdoctor knows and that are admitted, oldest first."""
     return tuple(python for python in KNOWN_PYTHONS if admits(requires_python, python))
+
+
+def beyond_known(requires_python: SpecifierSet) -> bool:
+    """Return whether only Pythons are admitted for which nothing is judged: older ones, or newer ones."""
+    others = ((2, 7), *((3, minor) for minor in range(40)))
+    return not admitted_minors(requires_python) and any(admits(requires_python, python) for python in others)
 
 
 @dataclass(frozen=True, slots=True)

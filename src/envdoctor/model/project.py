@@ -6,6 +6,7 @@ import enum
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from envdoctor.model.compatibility import beyond_known
 from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -266,6 +267,12 @@ class Project:
     """URLs of direct references, each with what its repository says."""
     duplicates_left_out: int = 0
     """Repeated lines beyond those in ``duplicates``."""
+
+    @property
+    def unjudged_python(self) -> bool:
+        """Whether conda's file makes the environment with a Python for which nothing is judged."""
+        made, where = self.environment_python, self.environment_python_origin
+        return made is not None and where == self.requires_python_origin and beyond_known(made)
 
     def lock_of(self, requirement: Requirement) -> str | None:
         """Return the lock that pins a requirement, None where a person wrote it."""

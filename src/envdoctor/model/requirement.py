@@ -12,13 +12,13 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
     from packaging.markers import Marker
     from packaging.utils import NormalizedName
-    from packaging.version import Version
 
     from envdoctor.model.origin import Origin
 
@@ -27,6 +27,7 @@ __all__ = [
     "GroupName",
     "Requirement",
     "RequirementKind",
+    "admits_nothing",
     "both_markers",
     "endless_number",
     "holds",
@@ -39,6 +40,16 @@ _ENDLESS = re.compile(r"\d{201}")
 def endless_number(text: str) -> bool:
     """Return whether a text has a number of more than 200 digits: no version has, and Python refuses to read some."""
     return len(text) > 200 and _ENDLESS.search(text) is not None
+
+
+def admits_nothing(specifier: SpecifierSet) -> bool:
+    """Return whether the lower and upper bounds leave no version between them."""
+    clauses = [(each.operator, Version(each.version)) for each in specifier if each.operator[0] in "<>"]
+    low = max((version for operator, version in clauses if operator[0] == ">"), default=None)
+    high = min((version for operator, version in clauses if operator[0] == "<"), default=None)
+    if low is None or high is None:
+        return False
+    return low > high or (low == high and not {(">=", low), ("<=", low)} <= set(clauses))
 
 
 def holds(

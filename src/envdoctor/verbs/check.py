@@ -310,7 +310,7 @@ def _looked_at(request: CheckRequest, result: Diagnosed) -> Collection[str]:
 
 def _complete(request: CheckRequest, unknowns: Sequence[Unknown]) -> bool:
     asked = could_be_asked(request.environment) and cards_were_asked(request.facts)
-    read = request.project is None or not request.project.unread
+    read = request.project is None or not (request.project.unread or request.project.unjudged_python)
     return asked and read and not unknowns
 
 

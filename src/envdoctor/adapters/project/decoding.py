@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
@@ -27,8 +28,10 @@ __all__ = [
     "decode",
     "file_bytes",
     "impostor",
+    "json_of",
     "legible",
     "overlong",
+    "special",
 ]
 
 DEEPEST_INCLUDES = 50
@@ -108,7 +111,7 @@ class ProjectFileError(Exception):
 def file_bytes(path: Path, shown: str) -> bytes:
     """Return a file whole. Raises ProjectFileError for what is no file, may not be read or is too large."""
     try:
-        what = _special(path.stat().st_mode)
+        what = special(path.stat().st_mode)
         if what is not None:
             raise ProjectFileError(shown, None, f"this is {what}, not a file")
         with path.open("rb") as stream:
@@ -128,7 +131,17 @@ def file_bytes(path: Path, shown: str) -> bytes:
     return data
 
 
-def _special(mode: int) -> str | None:
+def json_of(text: str, shown: str) -> Any:
+    """Return what a file of JSON says. Raises ProjectFileError, with the line, where it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ProjectFileError(shown, error.lineno, f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}") from error
+    except (ValueError, RecursionError) as error:
+        raise ProjectFileError(shown, None, "not JSON that can be read: nested too deeply, or too long") from error
+
+
+def special(mode: int) -> str | None:
     """Say what a path is that must not be opened: reading a pipe may never end, and a device may do something."""
     for test, what in (
         (S_ISDIR, "a directory"),

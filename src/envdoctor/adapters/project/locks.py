@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from packaging.markers import InvalidMarker, Marker
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.adapters.project.decoding import json_of
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
@@ -173,8 +173,8 @@ def _name_damage(draft: Draft, shown: str, found: Sequence[tuple[FileOrigin, str
 def _read_pipfile_lock(draft: Draft, file: TextFile, circumstances: Circumstances) -> None:
     """Read Pipenv's lock, which is JSON; its markers are those of each package."""
     try:
-        packages = json.loads(file.text)["default"].items()
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        packages = json_of(file.text, file.shown)["default"].items()
+    except (KeyError, TypeError, AttributeError) as error:
         raise ProjectFileError(file.shown, None, "not a lock of Pipenv: it has no `default` packages") from error
     draft.locked[file.shown] = _names(name for name, _ in packages)
     lines = file.text.splitlines()

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from envdoctor.adapters.project.decoding import json_of
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.install_script import read_commands
 
@@ -47,9 +48,9 @@ def _plain(line: str) -> str:
 def _commands(file: TextFile) -> str:
     """Return the shell commands of the cells, each in the file's line that it stands in, where that can be found."""
     try:
-        cells = json.loads(file.text)["cells"]
+        cells = json_of(file.text, file.shown)["cells"]
         sources = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (KeyError, TypeError) as error:
         raise ProjectFileError(file.shown, None, "not a Jupyter notebook: it has no list of cells") from error
     lines = file.text.splitlines()
     placed: dict[int, str] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.decoding import bounded
+from envdoctor.adapters.project.decoding import bounded, special
 from envdoctor.adapters.project.discovery import enter
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.file_names import Form, form_of
@@ -102,7 +102,10 @@ def _root(path: Path) -> tuple[Path, Path | None]:
         # The name counts for the form, so a link keeps its own.
         return path.absolute().parent.resolve(), path.absolute().parent.resolve() / path.name
     except FileNotFoundError as error:
-        raise ProjectFileError(str(path), None, "there is no such file or directory") from error
+        # What a shell hands over (`/dev/stdin`, `/dev/fd/63`) has no path of its own.
+        what = special(path.stat().st_mode) if os.path.exists(path) else None
+        message = f"this is {what}, not a file" if what else "there is no such file or directory"
+        raise ProjectFileError(str(path), None, message) from error
     except PermissionError as error:
         raise ProjectFileError(str(path), None, "it may not be read (permission denied)") from error
     except NotADirectoryError as error:

@@ -43,6 +43,8 @@ def _wrong(problem: ReadingProblem) -> str:
     if not problem.unexplained:
         return said
     body = text.split(";")[0].rstrip()
+    if body.endswith(("=", "<", ">", "!", "~", ",")):
+        return "it ends where a version should follow"
     for version in _VERSION.findall(body):
         if version.endswith("."):
             return f"its version `{version}` ends with a dot"
@@ -54,8 +56,6 @@ def _wrong(problem: ReadingProblem) -> str:
             return f"there is one operator too many before `{version.lstrip('=<>!~')}`"
     if _SINGLE.search(body):
         return "a single `=` is conda's form, pip's is `==`"
-    if body.endswith(("=", "<", ">", "!", "~", ",")):
-        return "it ends where a version should follow"
     return _parser_s_words(text) or "it is not a name with versions"
 
 

@@ -5,7 +5,8 @@
 Compares the project's own `requires-python` (pyproject.toml, setup.cfg, setup.py, a script's inline metadata, a conda
 file's `python`) with the target's Python. One patch release of the target's minor version that is admitted is enough.
 The `python` of a conda file is the target's where nobody names another, so that this speaks where somebody did. Targets
-that `[tool.uv] environments` leaves out are a warning.
+that `[tool.uv] environments` leaves out are a warning. So is a conda file's `python` for which nothing is judged, and
+the verdict is `unknown`: what comes out for another one is not known to hold.
 
 ## Why is this bad
 
@@ -62,6 +63,18 @@ def _find(examination: Examination) -> Iterator[Finding]:
     if admits(wanted, target.python):
         return
     origin = project.requires_python_origin
+    if project.unjudged_python:
+        yield RULE.finding(
+            subject=project.name or "python",
+            severity=Severity.WARNING,
+            message=f"the environment is to have Python `{wanted}`, for which nothing is judged",
+            evidence=(Evidence(f"python: {wanted}", str(origin)),),
+            remedy=Remedy(
+                f"take a Python from 3.8 to 3.14 where the project can; this was judged for {target.python_version}"
+            ),
+            location=origin,
+        )
+        return
     others = admitted_minors(wanted)
     best = f"{others[-1][0]}.{others[-1][1]}" if others else None
     remedy = Remedy(f"correct `{wanted}`: no Python from 3.8 to 3.14 meets it, and for others nothing is judged")

@@ -40,6 +40,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
+from envdoctor.model.requirement import admits_nothing
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
@@ -194,6 +195,8 @@ def _remedy(
         near = _near(conflict, *late)
         have = f"`--exclude-newer` leaves out `{name}` {span_in_words(late)}, which its index has: give a later date"
         return Remedy(f"{have}; {near}" if near else have)
+    if name == conflict.core[0].name and admits_nothing(conflict.core[0].specifier):
+        return Remedy(f"no version can be within `{conflict.core[0].specifier}`: correct the line")
     if before is not None:
         have = f"only pre-releases of `{name}` agree with that, the newest is {before}"
         return Remedy(f"{have}: ask for it by name (`{name}=={before}`), as some installers would take it unasked")
