@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import struct
 from dataclasses import replace
 
@@ -405,3 +407,35 @@ def test_abi001_names_the_packages_that_onnxruntimes_provider_lacks(site, diagno
         "install `nvidia-cublas==13.*`, `nvidia-curand==10.*` and `nvidia-cuda-runtime==13.*`, and call "
         "`onnxruntime.preload_dlls()`"
     )
+
+
+def _hashed(site, name):
+    """Write the hashes and sizes of what is there into a RECORD."""
+    record = site.folder / f"{name}-1.dist-info" / "RECORD"
+    rows = []
+    for path in (line.partition(",")[0] for line in record.read_text().splitlines()):
+        data = (site.folder / path).read_bytes()
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        rows.append(f"{path},sha256={digest},{len(data)}\n")
+    record.write_text("".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("kept", "why"),
+    [(0, "is neither ELF nor PE nor Mach-O"), (176, "has NULs where its dynamic section is")],
+)
+def test_env006_a_library_of_the_recorded_size_that_no_loader_takes_is_damaged(site, diagnose, kept, why):
+    data = elf(needed=("libm.so.6",), sections={".rodata": bytes(range(256)) * 8})
+    site.add_files("foo", "1", {f"foo/{EXTENSION}": data})
+    _hashed(site, "foo")
+    assert diagnose("ENV006") == []
+    (site.folder / "foo" / EXTENSION).write_bytes(data[:kept] + bytes(len(data) - kept))
+    (finding,) = diagnose("ENV006")
+    assert (finding.severity, finding.subject) == (Severity.ERROR, "foo")
+    assert f"{why}, and another content than recorded" in finding.evidence[0].what
+
+
+def test_env006_what_was_delivered_as_no_library_is_no_damage(site, diagnose):
+    site.add_files("tests", "1", {"tests/broken.so": b"\x7fELF" + bytes(8), "tests/nothing.dll": bytes(64)})
+    _hashed(site, "tests")
+    assert diagnose("ENV006") == []

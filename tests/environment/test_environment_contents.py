@@ -113,3 +113,11 @@ def test_a_file_that_may_not_be_read_is_said_to_be_not_compared(
 def test_without_an_environment_there_is_nothing_to_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path), "--verify"]) == 2
     assert "`--env` or `--python`" in capsys.readouterr().err
+
+
+def test_a_module_of_nuls_is_damaged_and_no_edit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    install(tmp_path)
+    (tmp_path / "foo/core.py").write_bytes(bytes(len(TEXT) * 9))
+    code, (finding,), _ = verify(tmp_path, capsys)
+    assert (code, finding["severity"]) == (1, "error")
+    assert "damaged: foo/core.py: filled with NULs" in str(finding["evidence"])

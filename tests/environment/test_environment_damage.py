@@ -83,10 +83,10 @@ def _path_line_gone(site: Path, info: Path) -> None:
 
 
 DAMAGES = {
-    _nul: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
-    _nul_by_an_installer_of_windows: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
-    _cut_short_by_nuls: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
-    _emptied: ("ENV006", Severity.ERROR, "1 empty or filled with NULs"),
+    _nul: ("ENV006", Severity.ERROR, "1 empty, filled with NULs or damaged"),
+    _nul_by_an_installer_of_windows: ("ENV006", Severity.ERROR, "1 empty, filled with NULs or damaged"),
+    _cut_short_by_nuls: ("ENV006", Severity.ERROR, "1 empty, filled with NULs or damaged"),
+    _emptied: ("ENV006", Severity.ERROR, "1 empty, filled with NULs or damaged"),
     _library_gone: ("ENV006", Severity.ERROR, "1 missing"),
     _no_record: ("ENV008", Severity.WARNING, "there is no RECORD in it"),
     _record_of_nuls: ("ENV008", Severity.WARNING, "its RECORD names no file"),

@@ -6,8 +6,12 @@ import enum
 import re
 from collections.abc import Iterator
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from envdoctor.model.environment import EnvironmentProblem
 
 __all__ = ["Binary", "BinaryFormat", "BinaryInventory", "GpuCode"]
 
@@ -144,6 +148,8 @@ class BinaryInventory:
     """Names that the system's loader finds; None where it could not be asked: the environment is of another machine."""
     unreadable: tuple[tuple[str, str], ...] = ()
     """``(path, reason)`` of files that look like binaries and are not readable as such."""
+    damaged: tuple[EnvironmentProblem, ...] = ()
+    """Of the unreadable ones those whose contents are not what was recorded."""
     extra_names: frozenset[str] = field(default=frozenset())
     """Library names beside the interpreter (a conda environment's ``lib``), which were listed and not read."""
 

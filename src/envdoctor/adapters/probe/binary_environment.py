@@ -5,20 +5,30 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from envdoctor.adapters.probe.binary_loader import loader_libraries
 from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
+from envdoctor.adapters.probe.environment_contents import verify_contents
+from envdoctor.adapters.probe.environment_files import read_files
 from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.binary import Binary, BinaryInventory
-from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import (
+    EnvironmentKind,
+    EnvironmentProblem,
+    EnvironmentProblemKind,
+    InstalledDistribution,
+    InstalledEnvironment,
+)
 
 __all__ = ["scan_environment"]
 
 _IN_RECORD = re.compile(rb'^"?([^,\r\n"]+\.(?:so(?:\.\w+)*|pyd|dll|dylib))"?(?:,|\r?$)', re.MULTILINE | re.IGNORECASE)
 _BINARY = re.compile(r"\.(so(\.\w+)*|pyd|dll|dylib)$", re.IGNORECASE)
+_LIBRARY = re.compile(r"\.(?:so(?:\.\d+)*|pyd|dll|dylib)$")
 _RECORD_LIMIT = 64 << 20
 _MAX_ENTRIES = 400_000
 """Files and folders that a walk looks at before it gives up."""
@@ -38,12 +48,15 @@ def scan_environment(
     ``gpu``: look for GPU code, too (see ``read_binary``). ``live``: the environment belongs to this machine, so that
     its loader counts; by default, where its own interpreter has answered.
     """
-    read = [_read(path, owner, gpu=gpu) for path, owner in dict(_places(environment)).items()]
+    places = dict(_places(environment))
+    read = [_read(path, owner, gpu=gpu) for path, owner in places.items()]
+    unreadable = tuple(item for item in read if isinstance(item, tuple))
     here = environment.source == "probe" if live is None else live
     return BinaryInventory(
         binaries=tuple(item for item in read if isinstance(item, Binary)),
         libraries=loader_libraries() if here else None,
-        unreadable=tuple(item for item in read if isinstance(item, tuple)),
+        unreadable=unreadable,
+        damaged=tuple(_damaged(environment, {path: (places[path], reason) for path, reason in unreadable})),
         extra_names=frozenset((*_beside_interpreter(environment), *(_of_interpreter(environment) if here else ()))),
     )
 
@@ -54,6 +67,26 @@ def _read(path: str, owner: str | None, *, gpu: bool) -> Binary | tuple[str, str
         return read_binary(path, numpy=True, gpu=gpu, owner=owner)
     except BinaryUnreadable as error:
         return None if _is_linker_script(path) else (path, error.reason)
+
+
+def _damaged(
+    environment: InstalledEnvironment, unreadable: Mapping[str, tuple[str | None, str]]
+) -> Iterator[EnvironmentProblem]:
+    """Yield what no loader takes and is not what was recorded; what was delivered so is somebody's test data."""
+    owners = {owner for owner, _ in unreadable.values()}
+    for item in environment.distributions:
+        if item.name not in owners:
+            continue
+        rows = {posixpath.normpath(f"{item.location}/{row.path}"): row for row in read_files(item) or ()}
+        own = [
+            path for path in rows if path in unreadable and unreadable[path][0] == item.name and _LIBRARY.search(path)
+        ]
+        suspects = replace(item, files=tuple(rows[path] for path in own))
+        reasons = {rows[path].path: unreadable[path][1] for path in own}
+        for problem in verify_contents([suspects], ()).problems if own else ():
+            if problem.kind is not EnvironmentProblemKind.UNREADABLE_FILE:
+                detail = f"{problem.path}: {reasons[problem.path]}, and another content than recorded"
+                yield replace(problem, kind=EnvironmentProblemKind.DAMAGED_FILE, detail=detail)
 
 
 def _places(environment: InstalledEnvironment) -> Iterator[_Place]:

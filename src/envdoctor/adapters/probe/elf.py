@@ -126,6 +126,9 @@ def _read_dynamic(
             break
         entries.append((tag, value))
     values = dict(entries)
+    if data and not data.strip(b"\0"):
+        # The first entry of a real one is no null, and every one has a table of strings.
+        raise stream.fault("has NULs where its dynamic section is")
     strings = _offset(segments, values.get(_DT_STRTAB, 0))
     if strings is None:
         return

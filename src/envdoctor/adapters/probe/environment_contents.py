@@ -13,7 +13,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from envdoctor.adapters.probe.environment_files import read_files, worth_a_look
+from envdoctor.adapters.probe.environment_files import is_zeroed, read_files, worth_a_look
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledDistribution, of_the_system
 
@@ -109,10 +109,10 @@ def _compare(rows: list[_Recorded]) -> list[EnvironmentProblem]:
             )
             continue
         if digest is not None and digest != row.digest:
-            detail = f"{row.path}: another {row.algorithm} than recorded"
-            found.append(
-                EnvironmentProblem(EnvironmentProblemKind.CHANGED_FILE, row.distribution.name, detail, row.path)
-            )
+            zeroed = is_zeroed(_place(row))
+            kind = EnvironmentProblemKind.DAMAGED_FILE if zeroed else EnvironmentProblemKind.CHANGED_FILE
+            detail = f"{row.path}: {'filled with NULs' if zeroed else f'another {row.algorithm} than recorded'}"
+            found.append(EnvironmentProblem(kind, row.distribution.name, detail, row.path))
     return found
 
 

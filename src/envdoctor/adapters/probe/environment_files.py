@@ -14,7 +14,16 @@ from envdoctor.adapters.probe.environment_metadata import is_forbidden, read_tex
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, InstalledDistribution, InstalledFile
 
-__all__ = ["Overview", "look_over", "parse_record", "read_files", "verify_files", "with_files", "worth_a_look"]
+__all__ = [
+    "Overview",
+    "is_zeroed",
+    "look_over",
+    "parse_record",
+    "read_files",
+    "verify_files",
+    "with_files",
+    "worth_a_look",
+]
 
 MANY_FILES = 10_000
 """Above this many recorded files the sizes of libraries alone are compared; whether a file is there, always."""
@@ -154,7 +163,7 @@ class _Folders:
             usual = known.get(folder)
             if usual is None:
                 usual = known[folder] = self._usual_in(root + folder)
-            if name in usual or (name == _MARKS and root + folder in self._packages and not _is_zeroed(root + path)):
+            if name in usual or (name == _MARKS and root + folder in self._packages and not is_zeroed(root + path)):
                 continue
             yield line
 
@@ -186,7 +195,7 @@ def _verify_lines(
         if not path.strip() or path.endswith(BYTE_CODE):
             continue
         if folders is not None and not _LIBRARY.search(path) and os.path.exists(root + path):
-            if path.endswith(_MARKS) and _is_zeroed(root + path):
+            if path.endswith(_MARKS) and is_zeroed(root + path):
                 yield _damaged(item, path.decode("utf-8", "replace"), "filled with NULs")
             continue
         try:
@@ -203,7 +212,7 @@ def _verify_lines(
         if not line.endswith(b",%d" % status.st_size) and worth_a_look(path):
             size = line.rpartition(b",")[2].rstrip().decode("ascii", "replace")
             yield from _changed(item, path.decode("utf-8", "replace"), size, status)
-        elif path.endswith(_MARKS) and status.st_size and _is_zeroed(root + path):
+        elif path.endswith(_MARKS) and status.st_size and is_zeroed(root + path):
             yield _damaged(item, path.decode("utf-8", "replace"), "filled with NULs")
 
 
@@ -214,7 +223,7 @@ def _changed(
         return
     if status.st_size == 0:
         yield _damaged(item, path, f"empty, {int(recorded)} bytes recorded")
-    elif path.endswith(".py") and _is_zeroed(f"{item.location}/{path}"):
+    elif path.endswith(".py") and is_zeroed(f"{item.location}/{path}"):
         yield _damaged(item, path, f"filled with NULs, {int(recorded)} bytes recorded")
     else:
         detail = f"{path}: {status.st_size} bytes, {int(recorded)} recorded"
@@ -225,7 +234,7 @@ def _damaged(item: InstalledDistribution, path: str, how: str) -> EnvironmentPro
     return EnvironmentProblem(EnvironmentProblemKind.DAMAGED_FILE, item.name, f"{path}: {how}", path)
 
 
-def _is_zeroed(path: bytes | str) -> bool:
+def is_zeroed(path: bytes | str) -> bool:
     """Whether a file begins with NULs alone, which no text does."""
     try:
         file = os.open(path, _READING)
@@ -321,7 +330,7 @@ def verify_files(distributions: Iterable[InstalledDistribution]) -> Iterator[Env
                 continue
             if file.size is not None and status.st_size != file.size:
                 yield from _changed(item, file.path, str(file.size), status)
-            elif file.path.endswith("__init__.py") and status.st_size and _is_zeroed(f"{item.location}/{file.path}"):
+            elif file.path.endswith("__init__.py") and status.st_size and is_zeroed(f"{item.location}/{file.path}"):
                 yield _damaged(item, file.path, "filled with NULs")
 
 

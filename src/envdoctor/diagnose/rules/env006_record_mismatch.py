@@ -3,7 +3,8 @@
 ## What it does
 Looks whether each recorded file exists and has the recorded size (in environments with more than 20 000 recorded
 files the sizes of libraries alone are compared), and whether it is empty or a package's `__init__.py` holds NULs
-instead of text. Byte code, scripts outside site-packages and what installers write
+instead of text. A library whose headers no loader would take, and whose content is not what was recorded, is damaged;
+other modules of the recorded size are not opened. Byte code, scripts outside site-packages and what installers write
 about themselves are passed over, and so are files that `envdoctor fix` has patched and changes of files that two
 distributions own (`ENV005`). With `check --verify` the content of every file is compared with its recorded hash, too;
 conda and Linux distributions change files after they are recorded, so that theirs are passed over.
@@ -24,6 +25,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import (
@@ -36,14 +38,17 @@ from envdoctor.model.environment import (
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
-def find(environment: InstalledEnvironment) -> Iterator[Finding]:
+def find(examination: Examination, environment: InstalledEnvironment) -> Iterator[Finding]:
     """Yield one finding for each distribution whose files are not as recorded."""
     missing: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     changed: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     damaged: dict[str, list[EnvironmentProblem]] = defaultdict(list)
     patched, shared = _patched(environment), _shared(environment)
     unread: dict[str, list[EnvironmentProblem]] = defaultdict(list)
-    for problem in environment.problems:
+    unloadable = examination.binaries.damaged if examination.binaries is not None else ()
+    told = {(item.subject, item.path) for item in unloadable}
+    known = (item for item in environment.problems if (item.subject, item.path) not in told)
+    for problem in (*known, *unloadable):
         if problem.path in patched:
             continue
         if problem.kind is EnvironmentProblemKind.UNREADABLE_FILE:
@@ -84,7 +89,7 @@ def _finding(
     distribution = environment.get(name)
     version = distribution.version if distribution is not None else ""
     counts = [f"{len(missing)} missing"] if missing else []
-    counts += [f"{len(damaged)} empty or filled with NULs"] if damaged else []
+    counts += [f"{len(damaged)} empty, filled with NULs or damaged"] if damaged else []
     counts += [f"{len(changed)} changed"] if changed else []
     listed = [f"missing: {item.detail}" for item in missing]
     listed += [f"damaged: {item.detail}" for item in damaged]
