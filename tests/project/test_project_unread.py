@@ -294,3 +294,26 @@ def test_a_reference_called_like_what_another_line_asks_for_is_taken_for_that(tm
     assert _kinds(project) == [Kind.UNREAD]
     (tmp_path / "requirements.txt").write_text(f"{url}\nnumpy\n", encoding="utf-8")
     assert [item.name for item in read_project(tmp_path).requirements] == ["numpy"]
+
+
+@pytest.mark.parametrize(
+    ("line", "asked", "problems"),
+    [
+        ("mine", ["idna"], []),
+        ("Mine>=1", ["idna"], []),
+        ("mine==3.4", ["idna"], [Kind.INVALID_REQUIREMENT]),
+        ("mine[all]>2", ["idna"], [Kind.INVALID_REQUIREMENT]),
+        ("mine==3.4; python_version < '3'", ["mine", "idna"], []),
+        ("mine[all]", ["six", "attrs", "idna"], []),
+        ("mine[None]", ["idna"], [Kind.UNKNOWN_EXTRA]),
+        ("mine2==3.4", ["mine2", "idna"], []),
+    ],
+)
+def test_a_project_that_requires_itself(read_files, line: str, asked: list[str], problems: list[Kind]):
+    extras = "all = ['mine[more]', 'six']\nmore = ['attrs', 'mine[all]']\n"
+    head = f"[project]\nname = 'mine'\nversion = '1'\ndependencies = [\"{line}\", 'idna']\n"
+    target = {"python_version": "3.11", "sys_platform": "linux"}
+    project = read_files(
+        {"pyproject.toml": f"{head}[project.optional-dependencies]\n{extras}"}, target_environment=target
+    )
+    assert ([each.name for each in project.requirements], _kinds(project)) == (asked, problems)

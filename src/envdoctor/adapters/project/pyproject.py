@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES
 from envdoctor.adapters.project.draft import Circumstances, Draft
@@ -16,8 +17,9 @@ from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.adapters.project.uv_settings import check_conflicts, read_uv
 from envdoctor.adapters.project.uv_sources import apply_sources
+from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
-from envdoctor.model.requirement import GroupKind, GroupName
+from envdoctor.model.requirement import GroupKind, GroupName, Requirement, may_hold
 
 __all__ = ["read_pyproject"]
 
@@ -210,13 +212,58 @@ def _main_list(draft: Draft, document: TomlDocument, circumstances: Circumstance
     if isinstance(document.get("project"), dict):
         draft.asks_for_none = True
     for at, text in document.strings(draft, "project", "dependencies"):
-        draft.add(parse_pep508(text, document.origin("project", "dependencies", at)), circumstances)
+        read = parse_pep508(text, document.origin("project", "dependencies", at))
+        if (line := _itself(draft, document, read)) is not None:
+            _add_itself(draft, document, line, circumstances)
+        else:
+            draft.add(read, circumstances)
     dynamic = document.get("project", "dynamic")
     if not isinstance(dynamic, list) or "dependencies" not in dynamic:
         return _has_main_list(document) or document.get("tool", "poetry", "dependencies") is not None
     if document.get("tool", "poetry", "dependencies") is not None:
         return True
     return _dynamic(draft, document, circumstances)
+
+
+def _itself(draft: Draft, document: TomlDocument, read: Requirement | ReadingProblem) -> Requirement | None:
+    """Return a line that asks on the target for the project that it stands in, None where it is another."""
+    name = document.get("project", "name")
+    if isinstance(read, ReadingProblem) or read.url is not None or not isinstance(name, str):
+        return None
+    own = canonicalize_name(name) == read.name and may_hold(read.marker, draft.environment)
+    return read if own else None
+
+
+def _add_itself(draft: Draft, document: TomlDocument, line: Requirement, circumstances: Circumstances) -> None:
+    """Keep what the line's extras bring: the project itself is there, and in another version it cannot be."""
+    stated, origin = document.get("project", "version"), line.origin
+    assert isinstance(origin, FileOrigin)  # noqa: S101 - it was read of a file
+    if isinstance(stated, str) and not _may_be(stated, line):
+        message = f"it asks for the project itself, which is version {stated} here: nothing installs both"
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, str(line))
+        return
+    names = _names(document.table(draft, *_EXTRAS))
+    waiting, done = sorted(line.extras), set[str]()
+    while waiting:
+        extra = str(canonicalize_name(waiting.pop(0)))
+        if extra not in names and extra not in done:
+            message = f"the project itself has no extra `{extra}`"
+            draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, origin, message, str(line))
+        elif extra not in done:
+            for at, text in document.strings(draft, *_EXTRAS, names[extra]):
+                brought = parse_pep508(text, document.origin(*_EXTRAS, names[extra], at))
+                if (again := _itself(draft, document, brought)) is not None:
+                    waiting += sorted(again.extras)
+                else:
+                    draft.add(brought, circumstances)
+        done.add(extra)
+
+
+def _may_be(stated: str, requirement: Requirement) -> bool:
+    try:
+        return requirement.specifier.contains(Version(stated), prereleases=True)
+    except InvalidVersion:
+        return True
 
 
 def _dynamic(draft: Draft, document: TomlDocument, circumstances: Circumstances) -> bool:

@@ -215,7 +215,8 @@ def _remedy(
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
     marker = f"keep the line off this target with the marker `; {_elsewhere(files)}`"
-    own = marker if _is_own(conflict) else f"do without `{name}` on this target"
+    mine = name == conflict.core[0].name and conflict.core[0].marker is None
+    own = marker if mine else f"do without `{name}` on this target"
     if files.plain:
         own = f"take `{files.plain}` in its place on this target: it gives the same module, on the CPU"
     return Remedy(f"{have}; {near}; or {own}" if near else f"{have}; {own}")
@@ -269,10 +270,6 @@ def _closed(examination: Examination, name: str) -> str:
     page = _page(examination.index, name)
     standing = next((file.index for file in page.files if file.stand_in), "") if page is not None else ""
     return standing or (page.unread.index if page is not None and page.unread is not None else "")
-
-
-def _is_own(conflict: Conflict) -> bool:
-    return conflict.clash.package == conflict.core[0].name and conflict.core[0].marker is None
 
 
 def _elsewhere(files: _Files) -> str:
