@@ -566,3 +566,15 @@ def test_a_remedy_for_kernels_is_for_the_given_card_or_none(log: str, data: dict
     assert said in found.remedy.summary
     assert "HSA_OVERRIDE" not in found.remedy.summary
     assert "cu128" not in found.remedy.summary
+
+
+def test_a_program_that_finds_no_card_fails_where_one_is_given_though_an_install_succeeded() -> None:
+    log = "Successfully installed foo-1.0\nmodel loaded on cpu because no GPU found\n"
+    given = examination_of({"log": log, "target": "linux/x86_64/3.11/cuda", "facts": {"gpu[0].vendor": "nvidia"}})
+    assert [(item.rule, item.severity) for item in examine(given)] == [("ADV396", Severity.ERROR)]
+
+
+def test_memory_that_ran_out_is_called_so() -> None:
+    log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    (found,) = (item for item in examine(examination_of({"log": log})) if item.rule == "LOG001")
+    assert found.message == f"the log shows that memory or space ran out: `{log}`"

@@ -243,7 +243,7 @@ def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding
         severity=Severity.INFO if worse else Severity.WARNING,
         subject="log",
         subject_kind=SubjectKind.LOG,
-        message=_missing(failure) or f"the log shows a failure that is not known here: `{line}`",
+        message=_missing(failure) or f"the log shows {_kind(failure)}: `{line}`",
         evidence=(
             *(Evidence(text, f"log line {number}") for number, text in shown[:_MOST_SHOWN]),
             *(Evidence(item.line, f"log line {item.number}") for item in also),
@@ -286,6 +286,13 @@ def _missing(failure: LogFailure) -> str:
     """Return what the log shows where a module is missing of which it is known what brings it; else empty."""
     name, brought_by = _module(failure) or ("", "")
     return f"the module `{name}` is not there, which `{brought_by}` brings" if brought_by else ""
+
+
+def _kind(failure: LogFailure) -> str:
+    """Return what a failure is, as far as its line tells."""
+    if _MEMORY.search(failure.line):
+        return "that memory or space ran out"
+    return "a failure that is not known here"
 
 
 def _what_to_do(failure: LogFailure) -> str:
