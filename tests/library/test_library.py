@@ -192,6 +192,7 @@ def test_code_scanning_gets_repairs_as_edits_wherever_it_is_asked_and_from_the_l
     word: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "src").mkdir()
+    (tmp_path / ".git").mkdir()  # What describes a folder within a checkout may stand above it.
     shutil.copy(EXAMPLE / "requirements.txt", tmp_path)
     monkeypatch.chdir(tmp_path)
     main(["check", *word, "--format", "sarif", *WORDS])
