@@ -57,7 +57,7 @@ def locked(request: pytest.FixtureRequest, project: Path, index: LoopbackIndex) 
         ("alpha\nbeta @ git+https://git.example/beta.git@main\n", 3, "requirements.txt:2: `beta @ git+https"),
         ("alpha\n-e git+https://git.example/beta.git#egg=beta\n", 3, "is a direct reference"),
         ("alpha\ngit+https://git.example/beta.git\n", 3, "does not say which project it is"),
-        ("alpha\n./libs/beta\n", 1, "there is no `./libs/beta` here"),
+        ("alpha\n./libs/beta\n", 1, "there is no file or directory `./libs/beta`"),
     ],
 )
 def test_what_a_line_asks_for_and_no_index_tells_is_never_left_out(
