@@ -109,7 +109,7 @@ source = { registry = "https://index.example/simple" }
         ("'idna'", ""),
         ("'idna', 'requests'", "`requests` (pyproject.toml:4)"),
         ("'idna', 'requests; sys_platform == \"darwin\"'", ""),
-        ("'idna', 'mine[more]'", ""),
+        ("'idna', 'mine[more]'", "`tqdm` (pyproject.toml:6)"),
     ],
 )
 def test_a_lock_of_another_tool_that_does_not_name_what_is_asked_for_now_is_told(

@@ -90,7 +90,7 @@ def test_hooks_a_change_that_the_lock_cannot_judge_is_not_known(
     project: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
 ) -> None:
     change(project, old, new)
-    assert check(project, capsys) == (3, {"RES107"})
+    assert check(project, capsys) == (3, {"RES016", "RES107"})
     assert lock_check(project) == 3
 
 
