@@ -108,6 +108,7 @@ def test_bodies_come_in_every_usual_form(by_hand: Handed, transport: Transport, 
     [
         (OK + b"Content-Length: 100\r\n\r\nhalf", "the connection broke"),
         (OK + b"Transfer-Encoding: chunked\r\n\r\n64\r\nhalf", "the connection broke"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n-" + b"9" * 300 + b"\r\nhalf", "the connection broke"),
         (of_length(b"not packed", b"Content-Encoding: gzip\r\n"), "its answer cannot be unpacked"),
         (of_length(b"\x0b\x02\x80abc\x03", b"Content-Encoding: br\r\n"), "its answer cannot be unpacked .*`br`"),
         (b"SSH-2.0-OpenSSH\r\n", "the connection broke"),

@@ -279,7 +279,7 @@ def _named_errors(*, lost: tuple[type[Exception], ...] = ()) -> Iterator[None]:
         raise TransportError(f"its answer cannot be unpacked ({error})") from None
     except TimeoutError:
         raise ConnectionBroke(NO_ANSWER) from None
-    except (HTTPException, OSError) as error:
+    except (HTTPException, OSError, OverflowError) as error:  # the last: a piece's length of hundreds of digits
         raise ConnectionBroke(f"the connection broke ({error_text(error)})") from None
 
 
