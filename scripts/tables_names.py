@@ -22,6 +22,7 @@ ELSEWHERE = {
     "diff-gaussian-rasterization": "in its repository",
     "ort-nightly": "on a feed of its own",
     "pil": "withdrawn, and still written",
+    "pytorch-triton-xpu": "on PyTorch's xpu index",
     "tinycudann": "in its repository",
     "triton-nightly": "on a feed of its own",
 }
