@@ -125,6 +125,17 @@ def test_a_lock_of_another_tool_that_does_not_name_what_is_asked_for_now_is_told
     assert ["uv lock" in str(finding["remedy"]) for finding in found] == [True] * bool(lacks)
 
 
+def test_a_lock_lacks_nothing_for_a_python_that_it_is_not_made_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = "[project]\nname = 'mine'\nversion = '1'\nrequires-python = '>=3.10'\n"
+    (tmp_path / "pyproject.toml").write_text(head + "dependencies = ['idna', 'tomli; python_version < \"3.10\"']\n")
+    (tmp_path / "uv.lock").write_text(UV_LOCK)
+    assert main(["check", str(tmp_path), *OPTIONS[:-1], "3.9"]) == 1
+    said = capsys.readouterr().out
+    assert ("RES011" in said, "RES016" in said) == (True, False)
+
+
 def _found(project: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
     capsys.readouterr()
     main(["check", str(project), *OPTIONS, "--format", "json"])

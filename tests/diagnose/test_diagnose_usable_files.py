@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from diagnose_fixtures import PLAIN, MemoryIndex, by_distribution, file_of, require, resolution_of, resolved, target_of
 from packaging.utils import canonicalize_name
 
@@ -96,9 +97,27 @@ def test_candidates_and_rules_ask_the_same_question() -> None:
 def test_requires_python_is_asked_of_the_targets_patch_release() -> None:
     assert admits_python(">=3.9", LINUX)
     assert admits_python(None, LINUX)
-    assert not admits_python(">=3.11.2", LINUX)
     assert admits_python(">=3.11.2", replace(LINUX, python_full="3.11.7"))
+    assert not admits_python(">=3.11.2", replace(LINUX, python_full="3.11.1"))
     assert admits_python("not a specifier", LINUX)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ("!=3.11.0,!=3.11.1,>=3.7", True),
+        (">=3.11.2", True),
+        ("==3.11.4", True),
+        (">3.11", True),
+        ("<=3.11", True),
+        (">3.11.4,<3.11.5", False),
+        ("!=3.11.*", False),
+        ("<3.11", False),
+        (">=3.12", False),
+    ],
+)
+def test_where_nobody_tells_the_patch_release_any_will_do(wanted: str, told: bool) -> None:
+    assert admits_python(wanted, LINUX) is told
 
 
 def test_why_a_kind_of_file_is_unusable() -> None:

@@ -99,6 +99,16 @@ def test_env001_the_folders_python_counts_more_than_the_targets(site, diagnose):
     assert diagnose(environment, "ENV001", target=LINUX) == []
 
 
+@pytest.mark.parametrize(("full", "missing"), [(None, False), ("3.11.2", True), ("3.11.3", False)])
+def test_env001_what_one_patch_release_needs_is_not_missing_from_all(site, diagnose, full, missing):
+    site.add("redis", "5", "async-timeout; python_full_version < '3.11.3'")
+    environment = replace(read_environment(site.folder), python=(3, 11), python_full=full)
+    assert bool(diagnose(environment, "ENV001", target=LINUX)) is missing
+    site.add("old", "1", "gone; python_full_version < '3.12'")
+    environment = replace(read_environment(site.folder), python=(3, 11), python_full=full)
+    assert "old" in [item.subject for item in diagnose(environment, "ENV001", target=LINUX)]
+
+
 def test_env001_a_stand_in_of_the_family_is_not_missing(site, diagnose):
     site.add("faster-whisper", "1.1.0", "onnxruntime>=1.14")
     site.add("onnxruntime-directml", "1.20.1")

@@ -161,6 +161,16 @@ def test_what_was_read_of_a_file_on_disk_holds_for_that_file_alone(opened: Open,
             read()
 
 
+@pytest.mark.parametrize("hashes", [(("shake_256", "00"),), (("ripemd160", "00"), ("unheard-of", "00"))])
+def test_hashes_that_cannot_be_made_are_not_compared(tmp_path, hashes: tuple[tuple[str, str], ...]) -> None:
+    (tmp_path / WHEEL).write_bytes(b"content")
+    assert archive_bytes.matches(b"content", hashes)
+    assert archive_bytes.LocalBytes(tmp_path / WHEEL).matches(hashes)
+    wrong = (*hashes, ("sha256", "00"))
+    assert not archive_bytes.matches(b"content", wrong)
+    assert not archive_bytes.LocalBytes(tmp_path / WHEEL).matches(wrong)
+
+
 def test_legacy_requirements_are_mended_and_told(server, opened: Open) -> None:
     server.page("demo", [server.wheel(WHEEL, "PyYAML (>=5.1.*)", "numpy")])
     metadata = only(opened())

@@ -110,8 +110,7 @@ def write_project(folder: Path, scenario: Mapping[str, Any]) -> list[str]:
         (folder / "requirements.txt").write_text("-c constraints.txt\n" + "\n".join(lines) + "\n", encoding="utf-8")
     default = PYTHONS.get(scenario["name"], "3.12")
     python = options.get("python") or scenario.get("environment", {}).get("python") or default
-    major, minor, *_ = python.split(".")
-    return ["--target-os", "linux", "--target-arch", "x86_64", "--target-python", f"{major}.{minor}"]
+    return ["--target-os", "linux", "--target-arch", "x86_64", "--target-python", python]
 
 
 def judge(

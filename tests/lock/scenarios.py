@@ -182,7 +182,10 @@ SCENARIOS: dict[str, Scenario] = {
         {"a": "2.0"},
     ),
     "a-python-that-does-not-exist": Scenario(["a"], {"a": {"1.0": {"requires_python": ">=3.30"}}}, None),
-    "a-patch-that-is-not-known": Scenario(["a"], {"a": {"1.0": {"requires_python": ">=3.9.4"}}}, None, python="3.9"),
+    "a-patch-that-is-not-known": Scenario(
+        ["a"], {"a": {"1.0": {"requires_python": "!=3.9.0,>=3.8"}}}, {"a": "1.0"}, python="3.9"
+    ),
+    "a-patch-that-is-too-old": Scenario(["a"], {"a": {"1.0": {"requires_python": ">=3.9.4"}}}, None, python="3.9.3"),
     "a-family-of-pythons": Scenario(["a"], {"a": {"1.0": {"requires_python": "==3.12.*"}}}, {"a": "1.0"}),
     # Conditions, for one target.
     "conditions-are-those-of-the-target": Scenario(

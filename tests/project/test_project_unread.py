@@ -306,14 +306,19 @@ def test_a_reference_called_like_what_another_line_asks_for_is_taken_for_that(tm
         ("mine==3.4; python_version < '3'", ["mine", "idna"], []),
         ("mine[all]", ["six", "attrs", "idna"], []),
         ("mine[None]", ["idna"], [Kind.UNKNOWN_EXTRA]),
+        ("mine[Listed]", ["regex", "idna"], []),
+        ("mine[elsewhere]", ["mine", "idna"], []),
         ("mine2==3.4", ["mine2", "idna"], []),
     ],
 )
 def test_a_project_that_requires_itself(read_files, line: str, asked: list[str], problems: list[Kind]):
-    extras = "all = ['mine[more]', 'six']\nmore = ['attrs', 'mine[all]']\n"
+    extras = "all = ['mine[more]', 'six', 'mine']\nmore = ['attrs', 'mine[all]']\n"
+    extras += "elsewhere = [\"mine[more]; sys_platform == 'win32'\"]\n"
+    extras += "[tool.setuptools.dynamic.optional-dependencies]\nlisted = { file = 'listed.txt' }\n"
     head = f"[project]\nname = 'mine'\nversion = '1'\ndependencies = [\"{line}\", 'idna']\n"
     target = {"python_version": "3.11", "sys_platform": "linux"}
     project = read_files(
-        {"pyproject.toml": f"{head}[project.optional-dependencies]\n{extras}"}, target_environment=target
+        {"pyproject.toml": f"{head}[project.optional-dependencies]\n{extras}", "listed.txt": "regex"},
+        target_environment=target,
     )
     assert ([each.name for each in project.requirements], _kinds(project)) == (asked, problems)

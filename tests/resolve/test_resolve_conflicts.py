@@ -202,14 +202,15 @@ def test_a_pair_of_binaries_that_an_older_python_has_is_told_with_that_python() 
     table = {
         "torch": {"1.13.1": {"tags": [old, new]}, "2.0.0": {"tags": [old, new]}},
         "torchaudio": {
-            "0.13.1": {"tags": [old], "requires": ["torch==1.13.1"]},
+            "0.13.1": {"tags": [old], "requires": ["torch==1.13.1"], "requires_python": "<3.11"},
             "2.0.1": {"tags": [old, new], "requires": ["torch==2.0.0"]},
         },
         "plain": {"1": ["numpy<2"]},
         "numpy": {"1": {"tags": [old]}, "2": {}},
     }
-    (conflict,) = _diagnose(table, "torch<2", "torchaudio").conflicts
-    assert conflict.python == "3.10"
+    for full in (None, "3.11.7"):
+        (conflict,) = _diagnose(table, "torch<2", "torchaudio", target=replace(LINUX, python_full=full)).conflicts
+        assert conflict.python == "3.10"
     # Of what metadata alone says, no other Python is looked for.
     (conflict,) = _diagnose(table, "plain", "numpy>=2").conflicts
     assert conflict.python == ""

@@ -143,8 +143,8 @@ TargetPythonOption = Annotated[
     typer.Option(
         "--target-python",
         metavar="X.Y",
-        help="CPython to judge for, 3.8 to 3.14, such as 3.11. Default: [tool.envdoctor] target-python, then the one "
-        "of environment.yml or the profile, else this machine's.",
+        help="CPython to judge for, 3.8 to 3.14, such as 3.11 or 3.11.7. Default: [tool.envdoctor] target-python, "
+        "then the one of environment.yml or the profile, else this machine's.",
     ),
 ]
 BackendOption = Annotated[

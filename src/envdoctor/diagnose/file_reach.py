@@ -61,7 +61,7 @@ def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
 
 
 def _pythons(files: Sequence[DistributionFile], target: Target) -> tuple[tuple[int, int], ...]:
-    every = [replace(target, python=python, python_full=None) for python in KNOWN_PYTHONS]
+    every = [target.for_python(python) for python in KNOWN_PYTHONS]
     return tuple(other.python for other in every if any(can_use(file, other) for file in files))
 
 

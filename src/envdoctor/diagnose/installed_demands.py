@@ -120,13 +120,16 @@ def _possible_environments(
     found = [marker_environment(environment, target)]
     if environment.told.markers:
         return tuple(found)
-    if TargetProperty.PYTHON in assumed:
-        versions = list(map(dotted, KNOWN_PYTHONS))
+    typed = target.python_full if target is not None and environment.python in (None, target.python) else None
+    if (environment.python_full or typed) is None:
+        known = TargetProperty.PYTHON not in assumed
+        versions = [found[0]["python_version"]] if known else list(map(dotted, KNOWN_PYTHONS))
         of_python = ("python_full_version", "implementation_version")
         found = [
-            {**markers, "python_version": version, **dict.fromkeys(of_python, f"{version}.0")}
+            {**markers, "python_version": version, **dict.fromkeys(of_python, f"{version}.{patch}")}
             for markers in found
             for version in versions
+            for patch in (0, 99)
         ]
     if TargetProperty.OS in assumed:
         found = [

@@ -56,7 +56,7 @@ def part_of(document: Pylock, target: Target, choices: Iterable[tuple[int, int]]
     rows = table.get("targets") if isinstance(table, Mapping) else None
     if not isinstance(rows, list) or len(rows) != len(document.environments or ()):
         return document
-    targets = [replace(target, python=python, python_full=None) for python in (target.python, *choices)]
+    targets = [target.for_python(python) for python in (target.python, *choices)]
     pairs = list(zip(rows, document.environments or (), strict=True))
     for each in targets:
         for row, marker in pairs:

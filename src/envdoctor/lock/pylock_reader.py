@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from packaging.markers import Marker
@@ -68,7 +68,7 @@ def unmet(
 
     ``choices`` are the interpreters that the target may have besides its own.
     """
-    targets = [manifest.target, *(replace(manifest.target, python=python, python_full=None) for python in choices)]
+    targets = [manifest.target.for_python(python) for python in (manifest.target.python, *choices)]
     target = next((each for each in targets if locked.targets and locked.is_for(each)), None)
     if target is None:
         return None
@@ -145,7 +145,7 @@ class LockedProject:
         ``choices`` are the interpreters that the target may have besides its own. What cards are driven by is no other
         target, as long as nobody names it.
         """
-        return any(self._is_for(replace(target, python=python)) for python in (target.python, *choices))
+        return any(self._is_for(target.for_python(python)) for python in (target.python, *choices))
 
     @property
     def made_for(self) -> str:

@@ -139,8 +139,12 @@ class Compatibilities:
         return self._is_in(item for item in _specifiers(requires_python) if item.operator not in _UPPER_BOUNDS)
 
     def _is_in(self, specifiers: Iterable[Specifier]) -> bool:
-        python = self._target.python_full_version
-        return all(item.contains(python, prereleases=True) for item in specifiers)
+        """Return whether the target's Python is admitted, any patch release of it where nobody tells which it has."""
+        wanted, minor = list(specifiers), f"{self._target.python_version}."
+        named = any(item.version.startswith(minor) for item in wanted)
+        possible = [f"{minor}{patch}" for patch in (_PATCHES if named else (_PATCHES[0], _PATCHES[-1]))]
+        pythons = [self._target.python_full] if self._target.python_full else possible
+        return any(all(item.contains(python, prereleases=True) for item in wanted) for python in pythons)
 
     def _rank(self, tags: str) -> int | None:
         """Return the best rank of a wheel's tags (``py2.py3-none-any``), None where the target takes none of them."""

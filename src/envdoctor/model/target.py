@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ class Target:
     gpu_architecture: str | None = None
     """``sm_110`` or ``gfx1030``, where the profile or a probe knows it."""
     python_full: str | None = None
-    """Full version such as ``3.11.7`` where known; otherwise ``<minor>.99`` is assumed for markers' upper patches."""
+    """Full version such as ``3.11.7`` where known; it goes with ``python``, so ``for_python`` changes both."""
     python_assumed: bool = False
     """Nothing and nobody tells the Python; it is the one that runs here."""
     os_assumed: bool = False
@@ -120,8 +121,12 @@ class Target:
 
     @property
     def python_full_version(self) -> str:
-        """``3.11.7`` where known, else ``3.11.0``."""
+        """``3.11.7`` where known, else ``3.11.0``: what older patch releases need is left out by none."""
         return self.python_full or f"{self.python_version}.0"
+
+    def for_python(self, python: tuple[int, int]) -> Target:
+        """Return the same machine with another Python, whose patch release nobody tells; itself for its own."""
+        return self if python == self.python else replace(self, python=python, python_full=None)
 
     def marker_environment(self, extra: str = "") -> dict[str, str]:
         """Return the PEP 508 marker environment of this target."""

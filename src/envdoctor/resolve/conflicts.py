@@ -216,7 +216,7 @@ def _other_python(resolver: Resolver, core: tuple[Requirement, ...], clash: Clas
     manifest = resolver.manifest
     major, minor = manifest.target.python
     for away in (step for size in range(1, _PYTHONS_AWAY + 1) for step in (-size, size)):
-        target = replace(manifest.target, python=(major, minor + away))
+        target = manifest.target.for_python((major, minor + away))
         other = Resolver(replace(manifest, requirements=core, target=target, overrides=()), resolver.index)
         if isinstance(other.as_written(), Solved):
             return target.python_version

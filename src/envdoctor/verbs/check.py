@@ -233,7 +233,7 @@ def _manifests(request: CheckRequest, project: Project) -> list[Manifest]:
     return [
         manifest_of(
             project,
-            replace(request.target, python=python),
+            request.target.for_python(python),
             profile=request.profile,
             locked=request.locked,
             upgrade=request.upgrade,

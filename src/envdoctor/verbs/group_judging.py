@@ -14,7 +14,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.model.candidate import agreeing, comparable
-from envdoctor.model.compatibility import admitted_minors
+from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.conflict import Conflict, GroupOutcome
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.origin import FileOrigin
@@ -74,7 +74,9 @@ def _lacking(project: Project, lock: str, target: Target) -> Iterator[Requiremen
     """Yield what the file that a lock is made of asks for on the target, and what the lock does not name."""
     if lock.startswith("pylock."):
         return  # Nobody knows of which file it was made.
-    environment = target.marker_environment()
+    environment, bound = target.marker_environment(), project.requires_python
+    if bound is not None and not admits(bound, target.python):
+        return  # Nor is it made for such a Python.
     if project.environments and not any(may_hold(marker, environment) for marker, _ in project.environments):
         return
     own = canonicalize_name(project.name or "")
@@ -200,7 +202,7 @@ class _Bench:
         bound = self._project.requires_python
         for python in reversed(admitted_minors(bound) if bound is not None else ()):
             if python != target.python:
-                yield replace(target, python=python, python_full=None)
+                yield target.for_python(python)
 
 
 def _without_file(group: Group, resolution: Resolution | None) -> Iterator[str]:

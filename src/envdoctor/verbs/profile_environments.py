@@ -78,7 +78,7 @@ def _profile_of(profile: Profile, spec: EnvironmentSpec, elsewhere: Collection[N
 def _target_of(target: Target, spec: EnvironmentSpec, choices: Sequence[tuple[int, int]]) -> Target:
     if spec.backend is not None:
         target = replace(target, backend=spec.backend)
-    return replace(target, python=choices[0]) if choices else target
+    return target.for_python(choices[0]) if choices else target
 
 
 def _taken(project: Project, spec: EnvironmentSpec, elsewhere: Collection[NormalizedName], place: str) -> Project:

@@ -249,7 +249,7 @@ def _take(
     unasked = choice.python is None and settings.target_python is None
     has_its_own = patient is not None and patient.environment is not None
     if python is not None and chosen is None and unasked:
-        target, has_its_own, origin = replace(target, python=python), True, "the environment"
+        target, has_its_own, origin = replace(target, python=python, python_full=None), True, "the environment"
     read = project_inputs.read(project, chosen, settings, target, groups)
     if unasked and not has_its_own:
         asked = project_inputs.asked_python(read, target, pythons, tell=tell)

@@ -109,7 +109,7 @@ def pick_target(
     if python is not None and named is not None:
         target = replace(target, python=python, python_full=named.strip() if named.count(".") > 1 else None)
     elif choices:
-        target = replace(target, python=choices[0])
+        target = target.for_python(choices[0])
     return _with_details(target, choice), choices
 
 

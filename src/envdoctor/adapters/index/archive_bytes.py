@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -25,14 +26,21 @@ __all__ = [
 
 def matches(content: bytes, hashes: tuple[tuple[str, str], ...]) -> bool:
     """Return False where a listed hash differs; a file without hashes matches."""
+    return _agree((content,), hashes)
+
+
+def _agree(pieces: Iterable[bytes], hashes: tuple[tuple[str, str], ...]) -> bool:
+    """Return whether a file has all of the hashes that can be made; without any its pieces are not asked for."""
+    if not hashes:
+        return True
     import hashlib  # with its libraries; what is in the cache needs none
 
-    for name, digest in hashes:
-        if name not in hashlib.algorithms_guaranteed:
-            continue
-        if hashlib.new(name, content, usedforsecurity=False).hexdigest() != digest.lower():
-            return False
-    return True
+    fixed = {name for name in hashlib.algorithms_guaranteed if not name.startswith("shake_")}  # Those end nowhere.
+    made = [(hashlib.new(name, usedforsecurity=False), digest) for name, digest in hashes if name in fixed]
+    for piece in pieces if made else ():
+        for found, _ in made:
+            found.update(piece)
+    return all(found.hexdigest() == digest.lower() for found, digest in made)
 
 
 _PIECE = 1024 * 1024
@@ -79,21 +87,15 @@ class LocalBytes:
 
     def matches(self, hashes: tuple[tuple[str, str], ...]) -> bool:
         """Return whether the file has all of the hashes; without any it is not read."""
-        import hashlib
-
         try:
-            for name, digest in hashes:
-                if name not in hashlib.algorithms_guaranteed:
-                    continue
-                found = hashlib.new(name, usedforsecurity=False)
-                with self._path.open("rb") as file:
-                    while piece := file.read(_PIECE):
-                        found.update(piece)
-                if found.hexdigest() != digest.lower():
-                    return False
+            return _agree(self._pieces(), hashes)
         except OSError as error:
             raise NoBytes(error.strerror or str(error)) from None
-        return True
+
+    def _pieces(self) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
 
     def tail(self) -> Window:
         """Return the whole file's last bytes."""

@@ -22,13 +22,13 @@ from envdoctor.model.environment import (
     EnvironmentProblemKind,
     InstalledDistribution,
     InstalledEnvironment,
+    is_code,
 )
 
 __all__ = ["scan_environment"]
 
 _IN_RECORD = re.compile(rb'^"?([^,\r\n"]+\.(?:so(?:\.\w+)*|pyd|dll|dylib))"?(?:,|\r?$)', re.MULTILINE | re.IGNORECASE)
 _BINARY = re.compile(r"\.(so(\.\w+)*|pyd|dll|dylib)$", re.IGNORECASE)
-_LIBRARY = re.compile(r"\.(?:so(?:\.\d+)*|pyd|dll|dylib)$")
 _RECORD_LIMIT = 64 << 20
 _MAX_ENTRIES = 400_000
 """Files and folders that a walk looks at before it gives up."""
@@ -78,9 +78,7 @@ def _damaged(
         if item.name not in owners:
             continue
         rows = {posixpath.normpath(f"{item.location}/{row.path}"): row for row in read_files(item) or ()}
-        own = [
-            path for path in rows if path in unreadable and unreadable[path][0] == item.name and _LIBRARY.search(path)
-        ]
+        own = [path for path in rows if path in unreadable and unreadable[path][0] == item.name and is_code(path)]
         suspects = replace(item, files=tuple(rows[path] for path in own))
         reasons = {rows[path].path: unreadable[path][1] for path in own}
         for problem in verify_contents([suspects], ()).problems if own else ():

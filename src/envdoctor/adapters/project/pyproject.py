@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,40 +38,47 @@ def read_optional_dependencies(
     draft: Draft, document: TomlDocument, circumstances: Circumstances, wanted: Wanted
 ) -> None:
     """Read the extras, and the extras of the same project that they name."""
-    names = _names(document.table(draft, *_EXTRAS))
-    from_files = _names(document.table(draft, *_SETUPTOOLS, "optional-dependencies"))
-    from_files |= _names(document.table(draft, *_HATCH, "optional-dependencies"))
-    for group in groups_of(draft, GroupKind.EXTRA, {**from_files, **names}.values(), wanted):
-        _extra(draft, document, circumstances, group, names, from_files)
+    extras = _extras_of(draft, document)
+    for group in groups_of(draft, GroupKind.EXTRA, extras.values(), wanted):
+        _bring(draft, document, circumstances, (group.name,), group)
 
 
-def _extra(
+def _extras_of(draft: Draft, document: TomlDocument) -> dict[str, str]:
+    """Return the extras by normalised name, as they are written; a list in a table comes before one in a file."""
+    files = (*_SETUPTOOLS, "optional-dependencies"), (*_HATCH, "optional-dependencies")
+    tables = (document.table(draft, *path) for path in (*files, _EXTRAS))
+    return {name: written for table in tables for name, written in _names(table).items()}
+
+
+def _bring(
     draft: Draft,
     document: TomlDocument,
     circumstances: Circumstances,
-    asked: GroupName,
-    names: dict[str, str],
-    from_files: dict[str, str],
-) -> None:
-    name = document.get("project", "name")
-    own = canonicalize_name(name) if isinstance(name, str) else None
-    waiting, done = [str(canonicalize_name(asked.name))], set[str]()
+    extras: Iterable[str],
+    group: GroupName | None = None,
+) -> list[str]:
+    """Read extras, and those of the project itself that they name; return the ones that it does not have."""
+    known, lists = _extras_of(draft, document), document.table(draft, *_EXTRAS)
+    waiting, done, lacking = list(extras), set[str](), list[str]()
     while waiting:
-        extra = waiting.pop(0)
+        extra = str(canonicalize_name(waiting.pop(0)))
         if extra in done:
             continue
         done.add(extra)
-        written = names.get(extra) or from_files[extra]
-        standing = replace(circumstances, group=replace(asked, name=written))
-        if extra not in names:
-            _from_files(draft, document, written, standing)
+        if extra not in known:
+            lacking.append(extra)
             continue
-        for at, text in document.strings(draft, *_EXTRAS, written):
+        written = known[extra]
+        standing = circumstances if group is None else replace(circumstances, group=replace(group, name=written))
+        if written not in lists:
+            _from_files(draft, document, written, standing)
+        for at, text in document.strings(draft, *_EXTRAS, written) if written in lists else ():
             read = parse_pep508(text, document.origin(*_EXTRAS, written, at))
-            if not isinstance(read, ReadingProblem) and read.name == own and read.extras:
-                waiting += [other for other in sorted(read.extras) if other in names or other in from_files]
-                continue
-            draft.add(read, standing)
+            if (again := _itself(draft, document, read)) is not None:
+                waiting += sorted(again.extras)
+            else:
+                draft.add(read, standing)
+    return lacking
 
 
 def _from_files(draft: Draft, document: TomlDocument, extra: str, circumstances: Circumstances) -> None:
@@ -242,21 +250,9 @@ def _add_itself(draft: Draft, document: TomlDocument, line: Requirement, circums
         message = f"it asks for the project itself, which is version {stated} here: nothing installs both"
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, str(line))
         return
-    names = _names(document.table(draft, *_EXTRAS))
-    waiting, done = sorted(line.extras), set[str]()
-    while waiting:
-        extra = str(canonicalize_name(waiting.pop(0)))
-        if extra not in names and extra not in done:
-            message = f"the project itself has no extra `{extra}`"
-            draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, origin, message, str(line))
-        elif extra not in done:
-            for at, text in document.strings(draft, *_EXTRAS, names[extra]):
-                brought = parse_pep508(text, document.origin(*_EXTRAS, names[extra], at))
-                if (again := _itself(draft, document, brought)) is not None:
-                    waiting += sorted(again.extras)
-                else:
-                    draft.add(brought, circumstances)
-        done.add(extra)
+    for extra in _bring(draft, document, circumstances, sorted(line.extras)):
+        message = f"the project itself has no extra `{extra}`"
+        draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, origin, message, str(line))
 
 
 def _may_be(stated: str, requirement: Requirement) -> bool:
