@@ -6,8 +6,9 @@ import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-__all__ = ["shell_line", "with_upgrades"]
+__all__ = ["path_from_here", "shell_line", "with_upgrades"]
 
 # Everything else means something to one of the two: blanks, `&|<>^%!` to cmd, `$;,@(){}'#` and backticks to PowerShell.
 _PLAIN = re.compile(r"[\w\\/:.=+\[\]*?-][\w\\/:.=+~\[\]*?-]*\Z")
@@ -39,6 +40,19 @@ def _quoted(word: str) -> str:
     # A program counts the backslashes before a quotation mark: doubled, they are themselves.
     backslashes = len(word) - len(word.rstrip("\\"))
     return f'"{word.replace(chr(34), chr(92) + chr(34))}{chr(92) * backslashes}"'
+
+
+def path_from_here(path: Path) -> Path:
+    """Return the shortest way to a path from the current folder: whole where no other leads there.
+
+    On Windows a folder of the network can have a drive's letter, and its files are resolved to names without it.
+    """
+    whole = path.resolve()
+    try:
+        return Path(os.path.relpath(whole))
+    except ValueError:
+        here = Path.cwd().resolve()
+        return whole.relative_to(here) if whole.is_relative_to(here) else whole
 
 
 def with_upgrades(words: Sequence[str]) -> list[str]:

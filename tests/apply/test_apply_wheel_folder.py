@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,3 +102,43 @@ def test_joined_locks_lead_to_the_same_files(folder: Path, served: Served, tmp_p
     paths = [f"--join={tmp_path / 'locks' / system / 'pylock.toml'}" for system in ("linux", "windows")]
     assert main(["lock", *paths, "--output-dir", str(folder)]) == 0
     assert wheel_of(folder / "pylock.all.toml")["path"] == f"wheels/{OURS[0]}"
+
+
+@pytest.fixture
+def drives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each folder be a drive of its own: as on Windows, no path leads from one to another."""
+    plain = os.path.relpath
+
+    def drive(path: str | os.PathLike[str]) -> str:
+        whole = Path(path).resolve()
+        return whole.relative_to(tmp_path).parts[0] if tmp_path in whole.parents else ""
+
+    def relpath(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
+        if drive(path) != drive(start):
+            raise ValueError(f"path is on mount '{drive(path)}:', start on mount '{drive(start)}:'")
+        return plain(path, start)
+
+    monkeypatch.setattr(os.path, "relpath", relpath)
+
+
+@pytest.mark.usefixtures("drives")
+def test_what_lies_on_another_drive_is_named_whole(folder: Path, served: Served, tmp_path: Path) -> None:
+    whole = (folder / "wheels" / OURS[0]).resolve().as_posix()
+    for system in ("linux", "windows"):
+        typed = ["--target-os", system, "--target-arch", "x86_64", "--output-dir", str(tmp_path / "d" / system)]
+        assert call("lock", folder, served, *typed) == 0
+        assert wheel_of(tmp_path / "d" / system / "pylock.toml")["path"] == whole
+    assert call("lock", folder, served) == 0
+    assert wheel_of(folder / "pylock.toml")["path"] == f"wheels/{OURS[0]}"
+    paths = [f"--join={place / 'pylock.toml'}" for place in (folder, tmp_path / "d" / "windows")]
+    assert main(["lock", *paths, "--output-dir", str(tmp_path / "e")]) == 0
+    assert wheel_of(tmp_path / "e" / "pylock.all.toml")["path"] == whole
+
+
+@pytest.mark.usefixtures("drives")
+def test_an_environment_on_another_drive_gets_it(folder: Path, served: Served, tmp_path: Path) -> None:
+    environment = tmp_path / "d" / "env"
+    assert call("fix", folder, served, "--python", BASE, "--yes", "--env", str(environment)) == 0
+    whole = (folder / "wheels" / OURS[0]).resolve().as_posix()
+    assert wheel_of(environment / ".envdoctor" / "pylock.toml")["path"] == whole
+    assert (site_of(environment) / "ours.py").is_file()

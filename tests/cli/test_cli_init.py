@@ -48,6 +48,19 @@ def test_a_folder_without_either_gets_both_and_check_takes_them(tmp_path: Path) 
     assert repo["hooks"][0]["entry"] == "envdoctor check server --offline --quiet"
 
 
+def test_a_project_by_another_name_than_its_repository_s_is_found_in_it(tmp_path: Path) -> None:
+    # A link; on Windows also a drive's letter for a folder of the network, which is resolved to another name.
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    (tmp_path / "repository" / "server").mkdir()
+    try:
+        (tmp_path / "link").symlink_to(tmp_path / "repository" / "server")
+    except OSError as error:
+        pytest.skip(f"no links here: {error}")
+    assert main(["init", str(tmp_path / "link"), "--quiet"]) == 0
+    (repo,) = yaml.safe_load((tmp_path / "repository" / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert repo["hooks"][0]["entry"] == "envdoctor check server --offline --quiet"
+
+
 def test_a_project_beside_the_repository_where_one_stands_gets_the_hook(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
 import pytest
 
-from envdoctor.shell_line import shell_line, with_upgrades
+from envdoctor.shell_line import path_from_here, shell_line, with_upgrades
 
 WORDS = ["envdoctor", "undo", "--env", "/it's here/env", "", "a\\b", "größe/中"]
 
@@ -67,3 +68,18 @@ def test_variables_are_set_for_the_line_alone() -> None:
     words = ["envdoctor", "lock", "."]
     assert shell_line(words, {"MIRROR": "URL"}, windows=False) == "MIRROR=URL envdoctor lock ."
     assert shell_line(words, {"MIRROR": "URL"}, windows=True) == 'cmd /c "set MIRROR=URL&& envdoctor lock ."'
+
+
+def test_a_way_from_a_drive_that_stands_for_another_folder_is_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def relpath(path: Path) -> str:
+        raise ValueError(f"path is on mount '{path}', start on mount 'X:'")
+
+    monkeypatch.chdir(tmp_path)
+    assert path_from_here(tmp_path / "a") == Path("a")
+    assert path_from_here(tmp_path.parent) == Path("..")
+    monkeypatch.setattr(os.path, "relpath", relpath)
+    assert path_from_here(tmp_path / "a" / "b.txt") == Path("a", "b.txt")
+    assert path_from_here(tmp_path) == Path()
+    assert path_from_here(tmp_path.parent) == tmp_path.parent.resolve()

@@ -9,7 +9,7 @@ from packaging.version import Version
 from envdoctor.adapters.index.stand_ins import built_with, standing_in, without_foreign_libraries
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
 from envdoctor.model.file_table import table_of
-from envdoctor.model.index_url import index_name, mirror_variable
+from envdoctor.model.index_url import file_path, index_name, mirror_variable
 from envdoctor.shipped import torch_labels
 
 
@@ -108,3 +108,22 @@ def test_a_stand_in_asks_for_nothing_that_only_the_other_build_needs(label: str,
 )
 def test_the_variable_for_a_mirror_has_the_index_in_it_and_not_the_line(url: str, variable: str) -> None:
     assert mirror_variable(index_name(url, "of the team/requirements.txt:1")) == variable
+
+
+@pytest.mark.parametrize(
+    ("url", "of_windows", "elsewhere"),
+    [
+        ("file:///C:/my%20wheels/a.whl", "C:/my wheels/a.whl", "/C:/my wheels/a.whl"),
+        ("file:///c|/a.whl", "c:/a.whl", "/c|/a.whl"),
+        ("file://server/share/a%23.whl", "//server/share/a#.whl", "/share/a#.whl"),
+        ("file:////server/share/a.whl", "//server/share/a.whl", "//server/share/a.whl"),
+        ("file://///server/share/a.whl", "//server/share/a.whl", "///server/share/a.whl"),
+        ("file://localhost/C:/a.whl", "C:/a.whl", "/C:/a.whl"),
+        ("file://localhost/a.whl", "/a.whl", "/a.whl"),
+        ("https://index.example/a.whl", None, None),
+    ],
+)
+def test_a_file_url_leads_to_a_drive_or_a_server_on_windows(
+    url: str, of_windows: str | None, elsewhere: str | None
+) -> None:
+    assert (file_path(url, windows=True), file_path(url, windows=False)) == (of_windows, elsewhere)

@@ -260,6 +260,17 @@ def test_editable_local_project_is_read_in_its_place(read_files):
     assert project.name == "mine"
 
 
+def test_an_editable_folder_needs_no_dot_before_its_name(read_files):
+    files = {
+        "requirements.txt": "-e near[gpu]\n",
+        "near/pyproject.toml": '[project]\nname = "near"\n' + 'dependencies = ["six"]\n'
+        '[project.optional-dependencies]\ngpu = ["torch"]\n',
+    }
+    project = read_files(files)
+    assert [one.name for one in project.requirements] == ["six", "torch"]
+    assert project.problems == ()
+
+
 def test_editable_vcs_reference(read_files):
     (one,) = read_files({"requirements.txt": "-e git+https://git.example/a.git#egg=a-b\n"}).requirements
     assert (one.name, one.editable) == ("a-b", True)

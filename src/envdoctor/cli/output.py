@@ -14,6 +14,7 @@ from envdoctor.adapters.written_files import write_file
 from envdoctor.cli.options import Color, FailOn, Format
 from envdoctor.cli.streams import write_out
 from envdoctor.model.report import Report, exit_code
+from envdoctor.shell_line import path_from_here
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,8 +114,7 @@ def _shown(root: str) -> str:
         return ""
     folder = Path(root)
     try:
-        shown = min(Path(os.path.relpath(folder)), folder, key=lambda each: len(str(each)))
-    except (OSError, ValueError):
-        # The current folder is gone, or the project is on another drive.
+        shown = min(path_from_here(folder), folder, key=lambda each: len(str(each)))
+    except OSError:  # The current folder is gone.
         shown = folder
     return "" if shown == Path() else f"{shown.as_posix().rstrip('/')}/"

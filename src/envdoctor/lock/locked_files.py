@@ -40,7 +40,15 @@ def with_local_hashes(resolution: Resolution, digest: Callable[[str], str | None
 def path_from(folder: Path, root: Path, file: Path) -> str:
     """Return the path of a file as a lock in ``folder`` names it: relative where it lies in the project, else whole."""
     inside = any(file.is_relative_to(each) for each in (folder, root))
-    return Path(os.path.relpath(file, folder) if inside else file).as_posix()
+    return _leading_to(file, folder) if inside else file.as_posix()
+
+
+def _leading_to(file: Path, folder: Path) -> str:
+    """Return the path from a folder to a file, whole where none leads there: from one drive of Windows to another."""
+    try:
+        return Path(os.path.relpath(file, folder)).as_posix()
+    except ValueError:
+        return Path(os.path.abspath(file)).as_posix()  # noqa: PTH100 - no link is to be followed, and `..` goes
 
 
 def rebased(document: Pylock, before: Path, now: Path) -> Pylock:
@@ -49,7 +57,7 @@ def rebased(document: Pylock, before: Path, now: Path) -> Pylock:
     def moved(file: _FileT) -> _FileT:
         if file.path is None or Path(file.path).is_absolute():
             return file
-        return replace(file, path=Path(os.path.relpath(before / file.path, now)).as_posix())
+        return replace(file, path=_leading_to(before / file.path, now))
 
     packages = [
         replace(

@@ -1,16 +1,18 @@
-"""URLs of indexes and proxies: whether one can be one, without its secrets, and what an index is called.
+"""URLs of indexes and proxies: whether one can be one, without its secrets, where it leads, what an index is called.
 
 A fault is said where the URL is written, and not where it is first used.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping
-from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 __all__ = [
     "bare_url",
+    "file_path",
     "index_fault",
     "index_name",
     "label_of",
@@ -26,8 +28,26 @@ _LABEL = re.compile(r"[A-Za-z0-9_-]+")
 _USERINFO = re.compile(r"(?<=//)[^/?#]*@")
 _SECRET = re.compile(r"token|key|secret|passw|auth|credential|signature|^sig$|^x-(amz|goog)-", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_DRIVE = re.compile(r"/[A-Za-z][:|]")
 _SHOWN = 80
 """Characters of a name that are quoted."""
+
+
+def file_path(url: str, *, windows: bool = os.name == "nt") -> str | None:
+    """Return the path that a ``file:`` URL names, None for other URLs.
+
+    On Windows its host is a server, as pip takes it, and a path begins with its drive. Raises ValueError.
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        return None
+    path = unquote(parts.path)
+    if not windows:
+        return path
+    if _DRIVE.match(path):
+        return f"{path[1]}:{path[3:]}"
+    host = parts.netloc if parts.netloc != "localhost" else ""
+    return f"//{host}{path}" if host else re.sub(r"^/{3,}", "//", path)
 
 
 def url_fault(text: str, schemes: Collection[str] = INDEX_SCHEMES) -> str | None:

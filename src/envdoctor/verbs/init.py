@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
 from envdoctor.ports import Tell, UsageError
+from envdoctor.shell_line import path_from_here
 from envdoctor.toml_tables import TomlError, read_toml
 from envdoctor.verbs.hook_file import with_hook
 from envdoctor.verbs.next_command import Typed
@@ -39,7 +39,7 @@ def files_of_init(project: Path, profile: str | None, *, hook: bool) -> Mapping[
     found = {project / "pyproject.toml": _with_settings(project / "pyproject.toml", profile)}
     if hook:
         root = _repository(project)
-        path, where = root / _HOOK_FILE, os.path.relpath(project, root).replace(os.sep, "/")
+        path, where = root / _HOOK_FILE, project.resolve().relative_to(root).as_posix()
         found[path] = with_hook(path, _text(path), where)
     return {_shown(path, project): text for path, text in found.items() if text is not None}
 
@@ -58,10 +58,7 @@ def _shown(path: Path, project: Path) -> Path:
     """Return a path without detours: from the current folder, or whole where the project was typed so."""
     if project.is_absolute():
         return path.resolve() if ".." in path.parts else path
-    try:
-        return Path(os.path.relpath(path.resolve()))
-    except ValueError:  # On another drive.
-        return path.resolve()
+    return path_from_here(path)
 
 
 def profile_for(project: Path, name: str | None, tell: Tell) -> str | None:

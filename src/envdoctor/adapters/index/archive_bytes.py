@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.zip_directory import Window
+from envdoctor.model.index_url import file_path
 
 __all__ = [
     "GONE",
@@ -171,12 +171,8 @@ def _tail_length(size: int) -> int:
 
 def local_path(url: str) -> Path | None:
     """Return the path that a ``file:`` URL names, None for other URLs."""
-    parts = urlsplit(url)
-    if parts.scheme != "file":
-        return None
-    from urllib.request import url2pathname  # imports http.client, which most runs do not need
-
-    return Path(url2pathname(parts.path))
+    path = file_path(url)
+    return Path(path) if path is not None else None
 
 
 def digest_of_local(url: str) -> str | None:

@@ -17,6 +17,7 @@ from envdoctor.adapters.index.cache import Cache, CachedPage
 from envdoctor.adapters.index.credentials import origin_of
 from envdoctor.adapters.index.transport import Transport, TransportError
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.index_url import file_path
 
 __all__ = ["FORGES", "RepositoryPlace", "RepositoryReader", "RepositoryUnread", "local_files", "place_of"]
 
@@ -69,9 +70,7 @@ def place_of(reference: str) -> RepositoryPlace | None:
         return _checked(host, match["project"], match["ref"], folder) if match and host in FORGES else None
     path, _, ref = parts.path.rpartition("@") if "@" in parts.path else (parts.path, "", "HEAD")
     if parts.scheme == "file":
-        from urllib.request import url2pathname  # imports http.client, which most runs do not need
-
-        return _checked("", url2pathname(path), unquote(ref), folder)
+        return _checked("", file_path(f"file://{parts.netloc}{path}") or "", unquote(ref), folder)
     return _checked(host, unquote(path).removesuffix("/").removesuffix(".git"), unquote(ref), folder)
 
 

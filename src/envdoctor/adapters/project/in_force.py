@@ -14,6 +14,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
 from envdoctor.adapters.project.requirements_file import is_project
 from envdoctor.adapters.project.specification import is_remote
+from envdoctor.model.index_url import file_path
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, may_hold
@@ -69,10 +70,10 @@ def _located(draft: Draft, url: str, origin: FileOrigin) -> Path | None:
     if "${" in text or "{root" in text:
         return None
     if text.startswith("file:"):
-        parts = urlsplit(text)
-        text = unquote(parts.path) if text.startswith("file://") else unquote(text.removeprefix("file:"))
-        if parts.netloc not in ("", "localhost"):
+        if os.name != "nt" and urlsplit(text).netloc not in ("", "localhost"):
             return None
+        whole = file_path(text) if text.startswith("file://") else None
+        text = whole or unquote(text.removeprefix("file:"))
     try:
         return (draft.root / Path(origin.path).parent / text.replace("\\", "/")).resolve()
     except (OSError, RuntimeError, ValueError):

@@ -277,7 +277,9 @@ def add_requirement(
     hashes: tuple[str, ...] = (),
 ) -> None:
     """Read one requirement as pip would take it in ``directory``, a local project's directory included."""
-    if "://" not in text and local_path(text) is not None:
+    if "://" not in text and (
+        local_path(text) is not None or (editable and os.path.isdir(directory / split_extras(text)[0]))
+    ):
         standing = Reference(text, directory, origin, circumstances, written or text, editable)
         if read_local_reference(draft, standing):
             return
