@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 
@@ -93,3 +94,29 @@ def test_a_paste_in_the_place_of_a_project_is_named_with_its_option(
 def test_a_list_of_requirements_is_no_paste(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     assert option_of_paste(tmp_path / name) is None
+
+
+UV_END = """\
+Resolved 18 packages in 15.61s
+Installed 4 packages in 276ms
+ + numpy==2.4.6
+ + torch==2.10.0+rocm7.14.0a20260520
+ + torchaudio=={audio}+rocm7.14.0a20260520
+ + torchvision=={vision}+rocm7.14.0a20260520
+"""
+PIP_END = "Successfully installed numpy-2.4.6 torch-2.10.0 torchaudio-{audio} torchvision-{vision}\n"
+
+
+@pytest.mark.parametrize("log", [UV_END, PIP_END])
+@pytest.mark.parametrize(
+    ("audio", "vision", "told"),
+    [("2.11.0", "0.27.0", ["torchaudio", "torchvision"]), ("2.10.0", "0.25.0", [])],
+)
+def test_what_an_install_that_went_well_has_put_in_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], log: str, audio: str, vision: str, told: list[str]
+) -> None:
+    # ROCm/TheRock#5374: what the installer took is no pair, and its log has no failure.
+    (tmp_path / "run.log").write_text(log.format(audio=audio, vision=vision), encoding="utf-8")
+    assert main(["check", "--log", str(tmp_path / "run.log"), "--format", "json"]) == (1 if told else 0)
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [item["subject"] for item in findings if item["severity"] == "error"] == told

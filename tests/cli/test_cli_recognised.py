@@ -45,6 +45,23 @@ def test_a_profile_for_another_system_than_the_environments_is_not_taken(
 
 
 @pytest.mark.parametrize(
+    ("lines", "taken"),
+    [
+        # Two of six packages, each in many a project: no mark of a stack for one board.
+        ("openai-whisper\nspaces\nonnxruntime-gpu\n", None),
+        ("openai-whisper\nspaces\nlangsegment\n", "amphion-cuda13-aarch64"),
+        ("hyperpyyaml\nonnxslim\n", None),
+    ],
+)
+def test_a_small_part_of_a_stacks_packages_is_not_that_stack(tmp_path: Path, lines: str, taken: str | None) -> None:
+    (tmp_path / "requirements.txt").write_text(lines, encoding="utf-8")
+    found = recognised_profile(
+        tmp_path, read_project(tmp_path), TargetChoice(), Patient(facts=Facts()), tell=lambda text: None
+    )
+    assert (found.name if found is not None else None) == taken
+
+
+@pytest.mark.parametrize(
     ("cards", "taken"),
     [
         ([], True),

@@ -122,3 +122,27 @@ def test_a_torch_for_a_device_is_not_replaced_by_one_of_the_default_index(who, t
     assert said in remedy.summary
     assert len(remedy.commands) == len(commands)
     assert all(part in line for part, line in zip(commands, remedy.commands, strict=True))
+
+
+def test_what_was_built_for_one_torch_each_is_taken_for_one_and_gets_no_environment_of_its_own() -> None:
+    # AnimateDiff#390: no torch suits both, and each of them has a release for the torch that is there.
+    told = UNMET.format(who="torchvision 0.19.1", wanted="==2.4.1", there="2.3.1+cu121")
+    told += UNMET.format(who="xformers 0.0.27.post2+cu118", wanted="==2.4.0", there="2.3.1+cu121")
+    found = [item.remedy for item in examine(examination_of({"log": told})) if item.rule == "ENV001"]
+    assert [remedy.summary.partition(",")[0] for remedy in found] == [
+        "take `torchvision==0.18.1`",
+        "take `xformers==0.0.27`",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("who", "there", "kept"),
+    [
+        ("torchvision 0.20.0", "2.5.0a0+872d972e41.nv24.8", True),  # ultralytics#22069, a Jetson Orin
+        ("torchvision 0.20.0", "2.5.1+cu124", False),
+    ],
+)
+def test_a_torch_that_no_index_of_its_own_has_is_kept(who: str, there: str, kept: bool) -> None:
+    remedy = _remedy(UNMET.format(who=who, wanted="==2.5.0", there=there))
+    assert remedy.summary.startswith("keep `torch`") is kept
+    assert not (kept and remedy.commands)

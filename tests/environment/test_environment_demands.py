@@ -239,6 +239,15 @@ def test_env002_names_both_sides_and_who_breaks_now(site, diagnose):
     assert "`fairseq`" in unmet.remedy.summary
 
 
+def test_env002_of_companions_of_one_torch_asks_for_no_environments_of_their_own(site, diagnose):
+    site.add("torchvision", "0.19.1", "torch==2.4.1")
+    site.add("xformers", "0.0.27.post2", "torch==2.4.0")
+    site.add("torch", "2.3.1")
+    (conflict,) = [finding for finding in diagnose(read_environment(site.folder)) if finding.rule == "ENV002"]
+    assert "take `torchvision==0.18.1`" in conflict.remedy.summary
+    assert "take `xformers==0.0.27`" in conflict.remedy.summary
+
+
 def test_env002_three_that_only_together_exclude_everything(site, diagnose):
     site.add("a", "1", "x>=1,<=2")
     site.add("b", "1", "x!=2")

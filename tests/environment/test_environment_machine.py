@@ -41,6 +41,8 @@ def by_mail(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         ("torch==2.6.0\n", {**LAPTOP, "os": "windows"}, ("error", "ADV001", "torch")),
         ("torch==2.6.0+cu124\n", RADEON, ("warning", "GPU102", "torch")),
         ("torch==2.6.0+cu124\n", GRAPHICS, ("info", "GPU102", "torch")),
+        # No build of PyTorch's own is for the card, and AMD's are: still a card that would stay idle.
+        ("torch==2.7.1+cu128\n", {"gpu": [{"name": "RX 6700 XT", "vendor": "amd"}]}, ("warning", "GPU102", "torch")),
         ("torch==2.6.0+rocm6.2.4\n", LAPTOP, ("warning", "GPU102", "torch")),
         ("torch==2.5.1+rocm6.2\n", RADEON, ("error", "RES208", "torch")),
         ("torch==2.6.0+cu124\n", SPARK, ("error", "RES208", "torch")),
@@ -66,6 +68,11 @@ def test_a_build_for_another_device_is_named(by_mail, listing, facts, found):
 )
 def test_a_build_that_suits_the_machine_or_was_asked_for_is_passed_over(by_mail, listing, facts, more):
     assert [item for item in by_mail(listing, facts, *more) if item[1] in ("GPU102", "RES208")] == []
+
+
+@pytest.mark.parametrize("gpu", ["RX 6700 XT", "Radeon 610M"])
+def test_a_card_that_a_person_names_is_no_note(by_mail, gpu):
+    assert by_mail("torch==2.7.1+cu128\n", None, "--gpu", gpu) == [("warning", "GPU102", "torch")]
 
 
 def test_a_second_card_that_cannot_run_the_build_is_a_note(by_mail):
@@ -153,3 +160,35 @@ def test_which_onnxruntime_to_keep_follows_from_the_backend(tmp_path, capsys, fa
     findings = json.loads(capsys.readouterr().out)["findings"]
     (finding,) = [item for item in findings if item["rule"] == "ENV005"]
     assert finding["remedy"]["commands"][1].endswith(f" {kept}")
+
+
+@pytest.mark.parametrize(
+    ("listing", "rule", "remedy", "never"),
+    [
+        # NVIDIA's build for Jetson and AMD's are on no index of PyTorch's: torch stays, the companion moves.
+        (
+            "torch==2.9.1+rocm7.2.1.lw.gitff65f5bc\ntorchvision==0.24.1\n",
+            "ABI008",
+            "keep `torch` 2.9.1+rocm7.2.1",
+            "index with",
+        ),
+        ("torch==2.9.1+rocm6.4\ntorchvision==0.24.1\n", "ABI008", "index with +rocm6.4 builds", "keep"),
+    ],
+)
+def test_a_torch_that_is_on_no_index_of_pytorchs_is_kept(tmp_path, capsys, listing, rule, remedy, never):
+    (tmp_path / "installed.txt").write_text(listing, encoding="utf-8")
+    main(
+        [
+            "check",
+            "--offline",
+            "--format",
+            "json",
+            "--installed",
+            str(tmp_path / "installed.txt"),
+            "--target-os",
+            "linux",
+        ]
+    )
+    (told,) = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == rule]
+    assert remedy in told["remedy"]["summary"]
+    assert never not in told["remedy"]["summary"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
@@ -13,7 +14,16 @@ from envdoctor.model.finding import Applicability, Remedy, in_words
 from envdoctor.model.version_table import VersionTable
 from envdoctor.shipped import couplings, data_file, torch_labels
 
-__all__ = ["filled_by_uv", "installer_commands", "listed", "moved_with", "remedy_of_move", "with_indexes"]
+__all__ = [
+    "beside_torch",
+    "filled_by_uv",
+    "installer_commands",
+    "listed",
+    "moved_with",
+    "remedy_of_move",
+    "remedy_of_one_for_all",
+    "with_indexes",
+]
 
 _BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
 
@@ -123,15 +133,10 @@ def remedy_of_move(
         )
     if name not in there or not (moved or (name == "torch" and label)):
         return None
-    if (fitting := _suiting(consumer, name, there)) is not None:
-        option = _option_of_index(there[name], label) if name == "torch" else ()
-        return Remedy(
-            f"take `{consumer}{fitting}`, which was built for `{name}` {there[name].public}"
-            f"{f', from the index with +{label} builds' if label else ''}; "
-            f"with another `{name}` {listed(moved)} would have to move, too",
-            Applicability.UNSAFE,
-            () if option is None else installer_commands(environment, ("install", f"{consumer}{fitting}", *option)),
-        )
+    if name == "torch" and label and consumer in _BUILT_TOGETHER and label not in torch_labels():
+        return Remedy(beside_torch(consumer, str(there["torch"])))
+    if (built := _of_its_own(environment, consumer, name, there)) is not None:
+        return replace(built, summary=f"{built.summary}; with another `{name}` {listed(moved)} would have to move, too")
     together = {name: str(wanted), **moved}
     pin = _pinned(together.get("torch", ""))
     label = (pin.local if pin is not None else None) or label
@@ -145,6 +150,40 @@ def remedy_of_move(
         f"{f', that of the +{label} builds' if option else _other_index(label) if label else ''}",
         Applicability.UNSAFE,
         () if option is None else installer_commands(environment, ("install", *texts, *option)),
+    )
+
+
+def beside_torch(name: str, torch: str) -> str:
+    """Return what to do about a companion of a torch that no index of PyTorch's has: NVIDIA's, AMD's, an own build."""
+    return (
+        f"keep `torch` {torch}, which is on no index of PyTorch's that is known here, and take the `{name}` that was "
+        f"built for it, from where it came from; or build `{name}` from source against it"
+    )
+
+
+def remedy_of_one_for_all(
+    environment: InstalledEnvironment | None, consumer: str, name: str, installed: Mapping[str, str]
+) -> Remedy | None:
+    """Return the consumer that was built for the ``name`` that is there, where no ``name`` suits all who ask for it.
+
+    Those that were built for one release each are taken for one and the same, and need no environments of their own.
+    """
+    return _of_its_own(environment, consumer, name, _versions(installed))
+
+
+def _of_its_own(
+    environment: InstalledEnvironment | None, consumer: str, name: str, there: Mapping[str, Version]
+) -> Remedy | None:
+    fitting = _suiting(consumer, name, there)
+    if fitting is None:
+        return None
+    label = there["torch"].local if "torch" in there else None
+    option = _option_of_index(there[name], label) if name == "torch" else ()
+    return Remedy(
+        f"take `{consumer}{fitting}`, which was built for `{name}` {there[name].public}"
+        f"{f', from the index with +{label} builds' if label else ''}",
+        Applicability.UNSAFE,
+        () if option is None else installer_commands(environment, ("install", f"{consumer}{fitting}", *option)),
     )
 
 

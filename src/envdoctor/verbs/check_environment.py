@@ -190,7 +190,7 @@ def report_of_patient(
     examination = Examination(
         target=target,
         profile=profile,
-        environment=_with_requirements(environment, index_choice, profile, target, tell),
+        environment=_with_requirements(environment, index_choice, profile, target, tell) or _put_in(patient.log),
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
@@ -205,6 +205,16 @@ def report_of_patient(
         settings = tuple(each for each in settings if not _is_assumed(each.name, assumed))
         report = replace(report, target=target if settings else None)
     return replace(report, scope=replace(report.scope, environments=place, target_facts=settings))
+
+
+def _put_in(log: str | None) -> InstalledEnvironment | None:
+    """Return what the log of an install that went well has put in; a failure speaks for itself."""
+    if not log:
+        return None
+    from envdoctor.diagnose.advisories.log_reading import installed_by
+    from envdoctor.diagnose.logs.log_failures import failures_of
+
+    return None if failures_of(log) else installed_by(log)
 
 
 def _is_assumed(name: str, assumed: frozenset[TargetProperty]) -> bool:

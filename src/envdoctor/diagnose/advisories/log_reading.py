@@ -23,7 +23,7 @@ from envdoctor.model.profile import Profile
 from envdoctor.model.target import Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.shipped import architecture_of_card
 
-__all__ = ["known_causes", "read_log", "told_of_machine", "with_what_log_tells", "words_of_amd"]
+__all__ = ["installed_by", "known_causes", "read_log", "told_of_machine", "with_what_log_tells", "words_of_amd"]
 
 _SYSTEMS = {
     OperatingSystem.WINDOWS: re.compile(r"(?<![\w/])[A-Za-z]:\\+\w|\bWinError \d"),
@@ -77,6 +77,8 @@ _STATED = (
     re.compile(r"(?i)\b(torch|pytorch) version:?(?:\*\*)? \(?(\d[\w.+]*)"),
 )
 _CALLED = {"pytorch": "torch"}
+_PUT_IN = re.compile(r"\bSuccessfully installed \S|^[^\S\n]*Installed \d+ packages? in ", re.MULTILINE)
+"""How pip and uv end an install, with what is there now."""
 
 
 def with_what_log_tells(examination: Examination, text: str) -> Examination:
@@ -143,6 +145,11 @@ def _card(text: str) -> str | None:
     named = {architecture_of_card(match[1] or match[2]) for match in _CARD_NAME.finditer(text)}
     cards |= {architecture for architecture in named if architecture is not None}
     return cards.pop() if len(cards) == 1 else None
+
+
+def installed_by(text: str) -> InstalledEnvironment | None:
+    """Return what the installs that a log shows have put in, a choice of what is there; None where it shows none."""
+    return _environment(text) if _PUT_IN.search(text) else None
 
 
 def _environment(text: str) -> InstalledEnvironment | None:

@@ -20,7 +20,7 @@ from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_
 from envdoctor.diagnose.logs.solver_output import failures_of_pdm, failures_of_poetry
 from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.diagnose.logs.uv_output import failures_of_uv
-from envdoctor.diagnose.remedies import remedy_of_move
+from envdoctor.diagnose.remedies import remedy_of_move, remedy_of_one_for_all
 from envdoctor.diagnose.rules import res001_conflicting_requirements
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.dataclass import dataclass
@@ -215,6 +215,8 @@ def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet], there: Mapping[str,
     origins = (other.requirement.origin for other in everyone)
     names = sorted({f"`{origin.name}`" for origin in origins if isinstance(origin, DistributionOrigin)})
     if together.is_unsatisfiable():
+        if one := remedy_of_one_for_all(None, item.requirement.asked_by or "", name, there):
+            return one
         return Remedy(f"no version of `{name}` suits {' and '.join(names)}: give them separate environments")
     if moved := remedy_of_move(None, item.requirement.asked_by or "", name, together, there):
         return moved

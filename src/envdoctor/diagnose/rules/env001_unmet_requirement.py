@@ -29,7 +29,7 @@ from envdoctor.diagnose.demand import Demands, InstalledDemand
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, waiver_for
 from envdoctor.diagnose.module_owners import stand_ins
-from envdoctor.diagnose.remedies import installer_commands, remedy_of_move
+from envdoctor.diagnose.remedies import installer_commands, remedy_of_move, remedy_of_one_for_all
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.environment import EnvironmentProblemKind, InstalledDistribution, of_the_system
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
@@ -114,16 +114,17 @@ def _remedy(
 ) -> Remedy:
     everyone = demands.by_name[demand.name]
     together, possible = asked
+    there = {name: item.version for name, item in demands.installed.items()}
+    consumer = canonicalize_name(demand.consumer.name)
     if not possible:
+        if one := remedy_of_one_for_all(examination.environment, consumer, demand.name, there):
+            return one
         names = ", ".join(f"`{name}`" for name in sorted({item.consumer.name for item in everyone}))
         return Remedy(
             f"No version of `{demand.name}` suits all of {names}: give them separate environments, "
             f"or record an override and say which of them is not used"
         )
-    there = {name: item.version for name, item in demands.installed.items()}
-    moved = remedy_of_move(
-        examination.environment, canonicalize_name(demand.consumer.name), demand.name, together, there
-    )
+    moved = remedy_of_move(examination.environment, consumer, demand.name, together, there)
     if moved is not None:
         return moved
     wanted = f"{demand.requirement.url or f'{demand.name}{together}'}"

@@ -19,13 +19,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demand import Demands, InstalledDemand
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.installed_demands import demands_of, waiver_for
+from envdoctor.diagnose.remedies import remedy_of_one_for_all
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, Waiver
 
@@ -84,12 +87,26 @@ def _finding(examination: Examination, demands: Demands, name: str, sides: list[
             for side in sides
             for demand in side
         ),
-        remedy=Remedy(
+        remedy=_one_for_all(examination, demands, name, first)
+        or Remedy(
             f"Give {' and '.join(f'`{demand.consumer.name}`' for demand in first)} separate environments, or record an "
             f"override of `{name}` with its reason; whatever version it names, {_who_breaks(demands, name, first)}"
         ),
     )
     return finding.waive(waiver) if waiver else finding
+
+
+def _one_for_all(examination: Examination, demands: Demands, name: str, sides: list[InstalledDemand]) -> Remedy | None:
+    """Return the way out where each side that is not met was built for one release: all of them for what is there."""
+    have = demands.installed.get(name)
+    there = {each: item.version for each, item in demands.installed.items()}
+    unmet = [side.consumer.name for side in sides if have is not None and not side.accepts(have.version)]
+    built = [remedy_of_one_for_all(examination.environment, canonicalize_name(each), name, there) for each in unmet]
+    found = [remedy for remedy in built if remedy is not None]
+    if not found or len(found) < len(built):
+        return None
+    commands = tuple(dict.fromkeys(line for remedy in found for line in remedy.commands))
+    return replace(found[0], summary="; ".join(remedy.summary for remedy in found), commands=commands)
 
 
 def _who_breaks(demands: Demands, name: str, sides: list[InstalledDemand]) -> str:

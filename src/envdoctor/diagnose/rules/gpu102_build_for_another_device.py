@@ -13,8 +13,9 @@ Everything installs and imports, `torch.cuda.is_available()` is False, and the w
 whose only card is a Radeon.
 
 A CPU build where a target without a GPU was asked for is what was wanted, and nothing is said; nor of a CUDA build on a
-machine without any card, where it runs on the CPU. An AMD card that no build of PyTorch's own is for gives a note.
-Where an advisory says it already, with where the right build is, this rule is silent.
+machine without any card, where it runs on the CPU. Graphics of an AMD processor that no build of PyTorch's own is for
+give a note, unless `--gpu` names them. Where an advisory says it already, with where the right build is, this rule is
+silent.
 
 ## What to do
 Install torch, torchaudio and torchvision from the index with the builds for the card.
@@ -45,6 +46,8 @@ _OTHER_WAYS = ("torch-directml", "torch-npu", "intel-extension-for-pytorch", "to
 """Distributions that bring their own device to a CPU build."""
 _TOLD_BY = frozenset({"torch-pypi-windows-is-cpu", "torch-pypi-aarch64-cpu-before-211"})
 _NEEDS_A_CARD = (Backend.CUDA, Backend.ZLUDA, Backend.ROCM, Backend.XPU)
+_OF_PROCESSORS = ("gfx902", "gfx90c", "gfx1033", "gfx1035", "gfx1036", "gfx1103", "gfx115")
+"""How the architectures of AMD's graphics in processors begin; on most machines nobody means to compute on them."""
 _INTEL = re.compile(r"\bArc\b|Data Center GPU Max", re.IGNORECASE)
 """Intel's documentation of XPU builds names Arc cards, Core Ultra with Arc graphics and the Max series."""
 
@@ -71,6 +74,8 @@ class _Cards:
     intel: tuple[str, ...] = ()
     """Those that torch has builds for; the graphics of most processors are not among them."""
     named: tuple[str, ...] = ()
+    typed: bool = False
+    """Whether a person named one (``--gpu``)."""
 
     def __bool__(self) -> bool:
         return bool(self.nvidia or self.amd or self.intel)
@@ -136,8 +141,9 @@ def _judge(examination: Examination, label: str, cards: _Cards) -> tuple[Severit
 
 
 def _of_amd(cards: _Cards) -> Severity:
-    """Return a note where torch has no builds for any of the cards: the graphics of a processor, mostly."""
-    return Severity.WARNING if any(not card or builds_for(card) for card in cards.amd) else Severity.INFO
+    """Return a note where the only cards are a processor's graphics that torch has no builds for, and nobody typed."""
+    idle = all(card.startswith(_OF_PROCESSORS) and not builds_for(card) for card in cards.amd)
+    return Severity.INFO if idle and not cards.typed else Severity.WARNING
 
 
 def _cards(examination: Examination) -> _Cards:
@@ -159,7 +165,9 @@ def _cards(examination: Examination) -> _Cards:
         found["nvidia"] = [card for card in known if card.startswith("sm_")]
         found["amd"] = [card for card in known if card.startswith("gfx")]
         named = known
-    return _Cards(tuple(found["nvidia"]), tuple(found["amd"]), tuple(found["intel"]), tuple(dict.fromkeys(named)))
+    typed = any(fact.source == "--gpu" for fact in facts.of_cards())
+    nvidia, amd, intel = (tuple(found[vendor]) for vendor in ("nvidia", "amd", "intel"))
+    return _Cards(nvidia, amd, intel, tuple(dict.fromkeys(named)), typed)
 
 
 def _evidence(examination: Examination, torch: PackageView) -> tuple[Evidence, ...]:
