@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -22,7 +23,16 @@ __all__ = [
     "SilentProgress",
     "Tell",
     "UsageError",
+    "refused_path",
 ]
+
+_OF_THE_SYSTEM = frozenset(
+    {
+        *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
+        *(errno.ENOSPC, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOTCONN),
+        *(getattr(errno, name) for name in ("EDQUOT", "ESTALE") if hasattr(errno, name)),
+    }
+)
 
 
 class IndexUnavailable(Exception):
@@ -135,3 +145,15 @@ class UsageError(Exception):
     def __init__(self, *messages: str | Unknown) -> None:
         super().__init__("; ".join(map(str, messages)))
         self.messages: Sequence[str | Unknown] = messages
+
+
+def refused_path(error: BaseException) -> str | None:
+    """Return what is wrong with a path that the system refuses; None where an error tells of something else.
+
+    What a person typed may lie in a folder that only another user enters, or be longer than a name can be; to ask
+    whether it is there raises, then, and so does every verb that asks. No such path is a fault of ours.
+    """
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in _OF_THE_SYSTEM:
+        return None
+    path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else str(error.filename)
+    return f"`{path}` cannot be used: {error.strerror}"

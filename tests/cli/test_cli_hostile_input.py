@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from envdoctor.adapters.index.page_listing import NotAListing, read_listing
 from envdoctor.cli.main import main
+from unprivileged import as_nobody
 
 LONG = "9" * 5000
 """More digits than Python converts to a number."""
@@ -86,3 +92,117 @@ def test_a_page_that_the_parser_gives_up_is_no_listing(body: str) -> None:
 
     with pytest.raises(NotAListing):
         read_listing(body.encode(), "text/html", "http://index.example/x/", canonicalize_name("x"))
+
+
+SHUT_OUT = {
+    "check": ["check", "{}", "--offline"],
+    "check --env": ["check", "--env", "{}"],
+    "check --python": ["check", "--python", "{}"],
+    "check --recorded-index": ["check", ".", "--recorded-index", "{}"],
+    "lock": ["lock", "{}", "--offline"],
+    "explain": ["explain", "{}", "C1", "--offline"],
+    "repair": ["repair", "1", "{}", "--offline"],
+    "fix": ["fix", "{}", "--yes"],
+    "init": ["init", "{}"],
+    "undo": ["undo", "--env", "{}"],
+    "undo --project": ["undo", "--project", "{}"],
+    "run": ["run", "--env", "{}", "--", "true"],
+    "compare": ["compare", "{}", "{}"],
+    "profiles new": ["profiles", "new", "mine", "--project", "{}"],
+}
+"""Verbs with a path in each place; a path may be one that the system does not even look at."""
+
+
+@pytest.mark.parametrize("verb", SHUT_OUT)
+def test_a_path_that_the_system_refuses_is_no_fault_of_ours(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("demo\n")
+    monkeypatch.chdir(tmp_path)
+    words = [word.format("n" * 5000) for word in SHUT_OUT[verb]]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "nnn" in said
+    assert "fault of envdoctor" not in said
+
+
+@pytest.mark.parametrize("verb", SHUT_OUT)
+def test_a_path_below_a_folder_that_only_others_enter_is_no_fault_of_ours(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("demo\n")
+    (tmp_path / "shut" / "inner").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o755)
+    (tmp_path / "shut").chmod(0)
+    try:
+        with as_nobody():
+            assert main([word.format(tmp_path / "shut" / "inner") for word in SHUT_OUT[verb]]) == 2
+    finally:
+        (tmp_path / "shut").chmod(0o700)
+    assert "fault of envdoctor" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--env", "--python"])
+@pytest.mark.parametrize("target", ["here", "nowhere", os.devnull])
+def test_a_link_that_leads_to_no_file_is_no_environment_with_nothing_in_it(
+    option: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("demo\n")
+    try:
+        (tmp_path / "here").symlink_to(target)
+    except OSError:
+        pytest.skip("this system makes no links")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", ".", option, "here", "--offline"]) == 2
+    assert "here" in capsys.readouterr().err
+
+
+NAMED = {
+    "a link page": "--find-links {odd}\ndemo\n",
+    "an index": "--index-url {odd}\ndemo\n",
+    "a wheel": "demo @ file://{folder}/demo-1.0-py3-none-any.whl\n",
+    "a source archive": "demo @ file://{folder}/demo-1.0.tar.gz\n",
+}
+"""What a project can name on this machine; who opens a pipe waits, and a device has no end."""
+
+
+@pytest.mark.parametrize("verb", ["check", "lock"])
+@pytest.mark.parametrize("odd", ["pipe", "/dev/zero"])
+@pytest.mark.parametrize("name", NAMED)
+def test_a_pipe_or_a_device_that_a_project_names_is_not_read(name: str, odd: str, verb: str, tmp_path: Path) -> None:
+    place = tmp_path / "pipe"
+    if odd == "pipe":
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("this system has no named pipes")
+        os.mkfifo(place)
+    elif not Path(odd).exists():
+        pytest.skip("this system has no such device")
+    else:
+        place.symlink_to(odd)
+    for link in ("demo-1.0-py3-none-any.whl", "demo-1.0.tar.gz"):
+        (tmp_path / link).symlink_to(place)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "requirements.txt").write_text(NAMED[name].format(odd=place, folder=tmp_path))
+    assert _in_child([verb, str(project), "--index-url", "http://127.0.0.1:1/"], tmp_path) == 3
+
+
+SETTINGS = ["PIP_CONFIG_FILE", "UV_CONFIG_FILE", "PIP_CERT", "PIP_CLIENT_CERT", "SSL_CERT_FILE"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not there")
+@pytest.mark.parametrize("variable", SETTINGS)
+def test_a_pipe_in_the_place_of_a_setting_is_not_waited_for(variable: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "requirements.txt").write_text("demo\n")
+    words = ["check", str(tmp_path), "--index-url", "https://127.0.0.1:1/"]
+    assert _in_child(words, tmp_path, {variable: str(tmp_path / "pipe")}) == 3
+
+
+def _in_child(words: list[str], folder: Path, variables: Mapping[str, str] = MappingProxyType({})) -> int:
+    """Run a command, which may hang, in a process of its own."""
+    source = Path(__file__).parents[2] / "src"
+    environment = {**os.environ, "PYTHONPATH": str(source), "ENVDOCTOR_CACHE_DIR": str(folder / "cache"), **variables}
+    command = [sys.executable, "-m", "envdoctor", *words]
+    return subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False).returncode

@@ -178,6 +178,8 @@ def test_a_retry_after_that_cannot_be_read_is_not_waited_for_for_ever(server, op
         ("file:///etc/hostname", "redirects to a `file:` URL, which is refused"),
         ("ftp://far.example/", "redirects to a `ftp:` URL, which is refused"),
         ("/simple/demo/", "redirects without end"),
+        ("http://127.0.0.1:99999/", "not a URL that can be fetched"),
+        ("http://127.0.0.1:x/", "not a URL that can be fetched"),
     ],
 )
 def test_redirects_that_are_refused(server, opened: Open, target: str, reason: str) -> None:

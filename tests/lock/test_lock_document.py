@@ -138,6 +138,9 @@ def test_an_sdist_is_locked_as_an_sdist() -> None:
     [
         ({"hashes": ()}, "has no hash"),
         ({"hashes": (("md5", "0" * 32),)}, "has no hash"),
+        ({"hashes": (("sha256", ""),)}, "has no hash"),
+        ({"hashes": (("sha256", "z" * 64),)}, "has no hash"),
+        ({"hashes": (("sha256", "0" * 63),)}, "has no hash"),
         ({"stand_in": True, "index": "pytorch-cu118"}, "`pytorch-cu118` could not be reached"),
     ],
 )

@@ -43,6 +43,11 @@ def test_extras_are_read_when_asked_for_and_follow_themselves(read_files):
     ]
 
 
+def test_an_extra_without_a_name_is_read_as_any_other(read_files):
+    text = BASE + 'dependencies = ["torch"]\n[project.optional-dependencies]\n"" = ["x"]\n'
+    assert lines(read_files({"pyproject.toml": text})) == [("torch", 5)]
+
+
 def test_dependency_groups_include_each_other(read_files):
     text = BASE + (
         'dependencies = []\n[dependency-groups]\nTest = ["pytest", {include-group = "lint"}, 3]\nlint = ["ruff"]\n'

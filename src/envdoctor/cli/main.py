@@ -111,7 +111,7 @@ def _run(arguments: list[str], begin: Callable[[], None] | None) -> int:
 
     from envdoctor.cli.group import Interrupted, app, usage_error
     from envdoctor.cli.streams import StreamError, flush, silence_stdout, stream_error
-    from envdoctor.ports import UsageError
+    from envdoctor.ports import UsageError, refused_path
 
     try:
         if begin is not None:
@@ -137,6 +137,9 @@ def _run(arguments: list[str], begin: Callable[[], None] | None) -> int:
         if (reason := stream_error(error) if isinstance(error, OSError) else None) is not None:
             silence_stdout()
             _say_errors([str(StreamError(reason))], error)
+            return _WRONG_USE
+        if (refused := refused_path(error)) is not None:
+            _say_errors([refused], error)
             return _WRONG_USE
         if (code := usage_error(error)) is None:
             raise

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 from envdoctor.library.results import WRONG_USE, Error, listed
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
-from envdoctor.ports import UsageError
+from envdoctor.ports import UsageError, refused_path
 from envdoctor.render.reasons import reason
 from envdoctor.render.untrusted import shown
 from envdoctor.verbs.target_choice import TargetChoice
@@ -91,6 +91,10 @@ def said_as_errors() -> Iterator[None]:
     except UsageError as error:
         said = (item if isinstance(item, str) else reason(item) for item in error.messages)
         raise Error(tuple(map(shown, said)), WRONG_USE) from error
+    except OSError as error:
+        if (refused := refused_path(error)) is None:
+            raise
+        raise Error((shown(refused),), WRONG_USE) from error
 
 
 def path_of(value: PathLike | None) -> Path | None:

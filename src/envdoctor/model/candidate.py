@@ -59,12 +59,9 @@ def hashes_in(url: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, digest) for name, digest in pairs if name in _LENGTHS)
 
 
-_SAFE = ("sha256", "sha384", "sha512")
-
-
 def safe_hashes(file: DistributionFile) -> dict[str, str]:
-    """Return the digests that installers check; MD5 and SHA-1 prove nothing and are left out."""
-    return {name: digest for name, digest in file.hashes if name in _SAFE}
+    """Return the digests that installers check; MD5 and SHA-1 prove nothing, and what is no digest fits no file."""
+    return {name: digest for name, digest in file.hashes if malformed_hash(f"{name}:{digest}") is None}
 
 
 def agreeing(files: Iterable[DistributionFile], hashes: Sequence[str]) -> tuple[DistributionFile, ...]:

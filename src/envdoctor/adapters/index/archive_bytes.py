@@ -9,6 +9,7 @@ from typing import Protocol
 
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.zip_directory import Window
+from envdoctor.adapters.read_files import open_file
 from envdoctor.model.index_url import file_path
 
 __all__ = [
@@ -93,7 +94,7 @@ class LocalBytes:
             raise NoBytes(error.strerror or str(error)) from None
 
     def _pieces(self) -> Iterator[bytes]:
-        with self._path.open("rb") as file:
+        with open_file(self._path) as file:
             while piece := file.read(_PIECE):
                 yield piece
 
@@ -109,7 +110,7 @@ class LocalBytes:
     def fetch(self, start: int, stop: int) -> bytes:
         """Return bytes of the file."""
         try:
-            with self._path.open("rb") as file:
+            with open_file(self._path) as file:
                 file.seek(start)
                 return file.read(max(0, stop - start))
         except OSError as error:
@@ -184,7 +185,7 @@ def digest_of_local(url: str) -> str | None:
 
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
+        with open_file(path) as stream:
             while block := stream.read(1024 * 1024):
                 digest.update(block)
     except OSError:

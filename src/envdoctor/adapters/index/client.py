@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from envdoctor.adapters.index.connections import NO_ANSWER, Connections, wake, watched
 from envdoctor.adapters.index.exchange import Answer, Asked, ConnectionBroke, TransportError, error_text
 from envdoctor.adapters.index.pip_settings import PipSettings, proxy_fault, proxy_url
+from envdoctor.adapters.read_files import open_file
 
 if TYPE_CHECKING:
     import ssl
@@ -243,6 +245,7 @@ def _tls_context(pip: PipSettings) -> ssl.SSLContext:
         raise TransportError(reason, lasting=True) from None
     if pip.client_cert:
         try:
+            open_file(Path(pip.client_cert)).close()  # OpenSSL would wait for who writes to a pipe.
             context.load_cert_chain(pip.client_cert)
         except (OSError, ssl.SSLError, ValueError) as error:
             reason = f"pip's `client-cert` `{pip.client_cert}` cannot be read ({error})"
@@ -266,6 +269,8 @@ def _context(named: str | None) -> ssl.SSLContext:
 
     if named and os.path.isdir(named):
         return ssl.create_default_context(capath=named)
+    if named:
+        open_file(Path(named)).close()
     context = ssl.create_default_context(cafile=named or None)
     if not named:
         import certifi

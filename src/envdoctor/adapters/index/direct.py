@@ -114,7 +114,10 @@ class DirectClient:
 
     def _connected(self, asked: Asked) -> socket.socket:
         parts = urlsplit(asked.url)
-        host, port = parts.hostname or "", parts.port
+        try:
+            host, port = parts.hostname or "", parts.port
+        except ValueError as error:  # A redirect names what nobody has looked at.
+            raise TransportError(f"not a URL that can be fetched ({error})", lasting=True) from None
         context = self._tls(asked.url) if parts.scheme == "https" else None
 
         def connect() -> socket.socket:

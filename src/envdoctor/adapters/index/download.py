@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +14,7 @@ from envdoctor.adapters.index.archive_bytes import local_path
 from envdoctor.adapters.index.credentials import Credentials
 from envdoctor.adapters.index.pip_settings import read_pip_settings
 from envdoctor.adapters.index.transport import Transport, TransportError
+from envdoctor.adapters.read_files import open_file
 from envdoctor.adapters.user_folders import cache_folder
 from envdoctor.ports import DownloadFailed, UsageError
 
@@ -79,6 +80,14 @@ def _fetched(url: str, who: str) -> bytes:
 _BLOCK = 8 * 1024 * 1024
 
 
+def _blocks_of(path: Path) -> Iterator[bytes]:
+    try:
+        with open_file(path) as stream:
+            yield from iter(lambda: stream.read(_BLOCK), b"")
+    except OSError as error:
+        raise DownloadFailed(f"`{path}` cannot be read: {error.strerror}") from None
+
+
 class IndexFetch:
     """Brings files over the same connections, proxies, certificates and credentials as the index."""
 
@@ -90,12 +99,9 @@ class IndexFetch:
         """Write all of a file, block by block. Raises DownloadFailed."""
         local = local_path(url)
         if local is not None:
-            try:
-                data = local.read_bytes()
-            except OSError as error:
-                raise DownloadFailed(f"`{local}` cannot be read: {error.strerror}") from None
-            into.write(data)
-            advance(len(data))
+            for data in _blocks_of(local):
+                into.write(data)
+                advance(len(data))
             return
         done, total = 0, size
         while total is None or done < total:

@@ -32,6 +32,7 @@ from envdoctor.adapters.index.metadata_text import (
 )
 from envdoctor.adapters.index.transport import AGAIN, ATTEMPTS, Transport, TransportError
 from envdoctor.adapters.index.zip_directory import BadArchive, Window, ZipDirectory, read_directory, read_member
+from envdoctor.adapters.read_files import read_file
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, MetadataSource, hashes_in
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.unknown import UnknownKind
@@ -170,7 +171,7 @@ class FileReader:
         path = local_path(file.url)
         if path is not None:
             try:
-                content = path.read_bytes()
+                content = read_file(path, _SDIST_LIMIT)
             except OSError as error:
                 raise unread(file, error.strerror or str(error)) from None
         else:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envdoctor.adapters.ini_text import read_ini
+from envdoctor.adapters.read_files import read_file
 from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
@@ -22,8 +23,18 @@ from envdoctor.model.index_url import url_fault
 if TYPE_CHECKING:
     from configparser import RawConfigParser
 
-__all__ = ["PipSettings", "builtin_index_url", "proxy_fault", "proxy_url", "proxy_variable", "read_pip_settings"]
+__all__ = [
+    "LARGEST_SETTINGS",
+    "PipSettings",
+    "builtin_index_url",
+    "proxy_fault",
+    "proxy_url",
+    "proxy_variable",
+    "read_pip_settings",
+]
 
+LARGEST_SETTINGS = 4 * 1024 * 1024
+"""Bytes of a file of pip's or uv's settings."""
 _SCHEMES = ("http", "https", "socks5", "socks5h")
 _VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
 
@@ -112,7 +123,7 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
     unreadable: list[str] = []
     for path in _files(prefix or Path(sys.prefix)):
         try:
-            parser = _parsed(path.read_text(encoding="utf-8"))
+            parser = _parsed(read_file(path, LARGEST_SETTINGS).decode())
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
@@ -221,7 +232,7 @@ def _pip_sources() -> Iterator[str]:
 
 def _text(path: Path) -> Iterator[str]:
     try:
-        yield path.read_text(encoding="utf-8")
+        yield read_file(path, LARGEST_SETTINGS).decode()
     except (OSError, UnicodeDecodeError):
         return
 

@@ -14,7 +14,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.index_settings import ExtraIndex, NamedDefault
-from envdoctor.adapters.index.pip_settings import PipSettings
+from envdoctor.adapters.index.pip_settings import LARGEST_SETTINGS, PipSettings
+from envdoctor.adapters.read_files import read_file
 from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import index_name, label_of, with_user
@@ -70,7 +71,7 @@ class _Found:
     def read(self, path: Path) -> None:
         """Take a file, where it is there; what is wrong with it is kept."""
         try:
-            self.take_file(read_toml(path.read_text(encoding="utf-8-sig")), str(path))
+            self.take_file(read_toml(read_file(path, LARGEST_SETTINGS).decode("utf-8-sig")), str(path))
         except FileNotFoundError:
             return
         except TomlError as error:
@@ -298,7 +299,7 @@ def _located(project: Project, url: str, place: str) -> str:
         return url
     path = place.rpartition(":")[0] if place.rpartition(":")[2].isdigit() else place
     beside = Path(project.root, path).parent / url
-    return str(beside if beside.exists() else Path(project.root, url))
+    return str(beside if os.path.exists(beside) else Path(project.root, url))
 
 
 def _labels(requirements: Iterable[Requirement]) -> set[tuple[NormalizedName, str]]:

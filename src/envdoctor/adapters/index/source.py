@@ -27,8 +27,9 @@ from envdoctor.adapters.index.page_listing import (
     read_links,
     read_listing,
 )
-from envdoctor.adapters.index.transport import Reply, Transport, TransportError
+from envdoctor.adapters.index.transport import PAGE_LIMIT, Reply, Transport, TransportError
 from envdoctor.adapters.index.usual_page import encode_usual
+from envdoctor.adapters.read_files import read_file
 from envdoctor.model.candidate import ProjectPage
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
@@ -142,7 +143,7 @@ class PageSource:
             page = next((own / file for file in ("index.json", "index.html") if (own / file).is_file()), None)
             if page is not None:
                 kind = "application/json" if page.suffix == ".json" else "text/html"
-                listing = read_listing(page.read_bytes(), kind, base, name)
+                listing = read_listing(read_file(page, PAGE_LIMIT), kind, base, name)
             else:
                 listing = read_links(_directory_rows(own), name, base)
         except NotAListing as error:
@@ -190,7 +191,7 @@ class FlatSource:
         path = local_path(self.url)
         try:
             if path is not None:
-                return _directory_rows(path) if path.is_dir() else html_rows(path.read_bytes(), self.url)
+                return _directory_rows(path) if path.is_dir() else html_rows(read_file(path, PAGE_LIMIT), self.url)
             cached = cached or self.cache.pages((self.url,)).get(self.url)
             if cached is not None and (self.offline or 0 <= time.time() - cached.fetched < self.freshness):
                 rows = _unpacked(cached.body)

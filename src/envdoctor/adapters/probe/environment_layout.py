@@ -155,6 +155,8 @@ def _of_executable(path: Path) -> Layout:
             return Layout(
                 root, layout.kind, layout.site_packages, path, layout.python, layout.python_full, layout.pyvenv
             )
+    if not os.path.isfile(path):
+        raise EnvironmentNotFound(str(path), "is a link that leads to no file")
     return Layout(path.absolute().parent.parent, EnvironmentKind.PREFIX, executable=path)
 
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
+from envdoctor.adapters.read_files import special
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import ReadingProblem
 
@@ -31,7 +31,6 @@ __all__ = [
     "json_of",
     "legible",
     "overlong",
-    "special",
 ]
 
 DEEPEST_INCLUDES = 50
@@ -139,20 +138,6 @@ def json_of(text: str, shown: str) -> Any:
         raise ProjectFileError(shown, error.lineno, f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}") from error
     except (ValueError, RecursionError) as error:
         raise ProjectFileError(shown, None, "not JSON that can be read: nested too deeply, or too long") from error
-
-
-def special(mode: int) -> str | None:
-    """Say what a path is that must not be opened: reading a pipe may never end, and a device may do something."""
-    for test, what in (
-        (S_ISDIR, "a directory"),
-        (S_ISFIFO, "a named pipe"),
-        (S_ISSOCK, "a socket"),
-        (S_ISCHR, "a device"),
-        (S_ISBLK, "a device"),
-    ):
-        if test(mode):
-            return what
-    return None if S_ISREG(mode) else "something else"
 
 
 _MAGIC = (

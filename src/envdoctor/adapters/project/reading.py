@@ -11,7 +11,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.decoding import bounded, special
+from envdoctor.adapters.project.decoding import bounded
 from envdoctor.adapters.project.discovery import enter
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.file_names import Form, form_of
@@ -28,6 +28,7 @@ from envdoctor.adapters.project.in_force import (
 from envdoctor.adapters.project.pyproject import read_pyproject
 from envdoctor.adapters.project.uv_settings import read_uv_file
 from envdoctor.adapters.project.uv_sources import workspace_root
+from envdoctor.adapters.read_files import special
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Group, GroupChoice, Project, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName, Requirement
