@@ -128,6 +128,27 @@ def test_what_replaces_a_left_out_culprit_may_fail_too_and_goes_back_alone_to_wh
     assert (_pins(best), best.cautions) == (["torch==2.10.0", "extension==0.0.35"], ())
 
 
+def test_what_follows_a_torch_that_went_back_is_moved_and_the_torch_is_not_again() -> None:
+    minors = range(3, 10)
+    names = ("torch", "audio", "extension")
+    table: dict[str, Any] = {name: {f"2.{minor}.0": {} for minor in minors} for name in names}
+    table["app"] = {"1": [f"{name}>=2.4" for name in names]}
+    newest = [f"extension==2.9.0 torch==2.{minor}.0" for minor in minors if minor > 6]
+    unpaired = [f"audio==2.{one}.0 torch==2.{other}.0" for one in minors for other in minors if one > other]
+    found = _diagnose(table, "app", *(f"{name}==2.3.0" for name in names), judge=_fails(*newest, *unpaired))
+    assert sorted(_pins(found.repairs[0])) == ["audio==2.6.0", "extension==2.9.0", "torch==2.6.0"]
+
+
+def test_of_versions_below_0_1_each_release_is_one_to_go_back_to() -> None:
+    table = {
+        "base": {"1": {}, "2": {}},
+        "app": {"1": ["base==2"]},
+        "extension": {f"0.0.{n}": {} for n in range(28, 36)},
+    }
+    found = _diagnose(table, "app", "base==1", "extension", judge=_fails("base==2 extension==0.0.35"))
+    assert _pins(found.repairs[0]) == ["base==2", "extension==0.0.34"]
+
+
 def test_of_two_with_the_same_module_the_one_for_the_gpu_is_kept() -> None:
     table = {
         "torch": {f"2.{minor}.0": {} for minor in range(3, 10)},
