@@ -260,6 +260,30 @@ def test_a_package_that_has_lost_a_file_is_installed_again_and_patched(
     assert "nothing to do: `" in (said := "".join(capsys.readouterr())) and "as the profile wants it" in said
 
 
+def test_a_library_of_the_recorded_size_and_another_content_is_installed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    library = b"\x7fELF" + bytes(range(256))
+    wheel = make_wheel("native", "1.0", {"native/_core.so": library, "native/__init__.py": "A = 1\n"})
+    (tmp_path / "requirements.txt").write_text("native\n")
+    with serve(as_index(wheel)) as it:
+        arguments = ["fix", str(tmp_path), "--index-url", f"{it.url}simple/"]
+
+        def said(option: str) -> str:
+            assert main([*arguments, option]) == 0
+            return "".join(capsys.readouterr())
+
+        said("--yes")
+        folder = site_of(tmp_path / ".venv") / "native"
+        (folder / "__init__.py").write_text("A = 2\n")
+        assert "has what the lock names" in said("--yes"), "a module may have been edited on purpose"
+        (folder / "_core.so").write_bytes(library[:-1] + b"\0")
+        assert "files of `native` 1.0 are missing or damaged: it is installed again" in said("--dry-run")
+        said("--yes")
+        assert (folder / "_core.so").read_bytes() == library
+        assert "has what the lock names" in said("--yes")
+
+
 def test_without_a_profile_none_is_named(
     project: Path, served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,9 @@ def prepare(request: FixRequest, machine: ThisMachine) -> Prepared:
     locked = lock_for_fix(replace(request, check=check), machine)
     if isinstance(locked, Prepared):
         return locked
+    files = {file.name: file.version for file in locked.files}
+    kept = {item.name for item in state.distributions if files.get(item.name) == item.version} - state.lost
+    state = replace(state, lost=state.lost | machine.damaged(state, kept))
     return _planned(replace(request, check=check), state, locked, machine)
 
 

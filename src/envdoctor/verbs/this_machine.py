@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_i
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
-from envdoctor.model.environment import EnvironmentProblemKind
+from envdoctor.model.environment import EnvironmentProblemKind, InstalledFile, is_code
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PatchFile, RemoveFile, WriteStub
 from envdoctor.model.target import Arch, OperatingSystem, Target
@@ -92,6 +93,22 @@ class ThisMachine:
             site_packages=facts.purelib if facts else "",
             fault=fault,
         )
+
+    def damaged(self, state: EnvironmentState, names: Collection[str]) -> frozenset[str]:
+        """Return those of the installed distributions of which a library has another content than recorded.
+
+        A module with another one may have been edited on purpose.
+        """
+        from envdoctor.adapters.probe.environment_contents import verify_contents
+
+        owners = Counter(file.path for item in state.distributions for file in item.files or ())
+        libraries = [
+            replace(item, files=tuple(file for file in item.files or () if _is_library(file, owners)))
+            for item in state.distributions
+            if item.name in names
+        ]
+        found = verify_contents(libraries, ()).problems
+        return frozenset(item.subject for item in found if item.kind is not EnvironmentProblemKind.UNREADABLE_FILE)
 
     def find_python(self, wanted: Sequence[tuple[int, int]]) -> tuple[str, tuple[int, int]] | None:
         """Return an interpreter of the first wanted version that there is."""
@@ -197,3 +214,8 @@ def _unwritable(made: PatchPreview, project: Path) -> Iterator[Refusal]:
             if folder.is_dir() and not os.access(folder, os.W_OK):
                 message = f"`{step.path}` would be patched, and `{folder}` cannot be written to"
                 yield Refusal(RefusalKind.PATH, step.path, message, "make it writable, or copy the project")
+
+
+def _is_library(file: InstalledFile, owners: Mapping[str, int]) -> bool:
+    """Return whether a file is a library of one distribution; of two, one has the other's content."""
+    return is_code(file.path) and not file.path.endswith(".py") and owners[file.path] == 1
