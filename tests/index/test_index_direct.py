@@ -123,13 +123,20 @@ def test_answers_that_are_none(by_hand: Handed, transport: Transport, answer: by
 @pytest.mark.parametrize(
     ("begin", "again", "wait", "reason"),
     [
-        (OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n", b"a: b\r\n" * 5000, 0, "nothing without an end"),
+        # Newer releases of Python (3.14.10) count trailers and interim responses themselves.
+        (
+            OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n",
+            b"a: b\r\n" * 5000,
+            0,
+            "nothing without an end|more than 100 trailers",
+        ),
         (OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n", b"a", 0.2, "time limit"),
         (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"0", 0.2, "time limit"),
-        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 50, 0.01, "time limit"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 50, 0.01, "time limit|more than 100 interim responses"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.2, "time limit"),
         (OK + b"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\0\0\0\0\0\xff", b"a" * 99, 0.1, "too slowly"),
     ],
-    ids=["trailers", "a slow trailer", "a slow length", "continue", "a name within gzip"],
+    ids=["trailers", "a slow trailer", "a slow length", "continue", "a slow continue", "a name within gzip"],
 )
 @pytest.mark.parametrize("proxied", [False, True], ids=["", "proxied"])
 def test_a_host_that_says_nothing_without_an_end_is_left(
