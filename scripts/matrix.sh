@@ -14,7 +14,7 @@ run() {
 }
 
 lowest=""
-for version in 3.10 3.11 3.12 3.13 3.14; do
+for version in 3.10 3.11 3.12 3.13 3.14 3.15; do
     # A shim of a version manager may be there without a Python behind it.
     "python$version" -c '' 2>/dev/null || { echo "== python$version is not here"; continue; }
     lowest=${lowest:-$version}

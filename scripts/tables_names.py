@@ -12,10 +12,10 @@ from envdoctor.adapters.index import AnyIndex
 from envdoctor.diagnose.rules.res110_build_fails import SetupScript, parse_setup_script
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind, ProjectPage
+from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.shipped import data_file
 
-_PYTHONS = [(3, minor) for minor in range(8, 15)]
 ELSEWHERE = {
     "bitsandbytes-rocm": "on AMD's own pages",
     "detectron2": "in its repository",
@@ -67,8 +67,8 @@ def _refusals(index: AnyIndex) -> Iterator[str]:
     for row in rows:
         last = _sdists(index, row["package"], row["version"])[-1:]
         for file in last:
-            refused = {python for python in _PYTHONS if _refuses(_script(index, file), file, index, python)}
-            told = {python for python in _PYTHONS if SpecifierSet(row["python"]).contains(_text(python))}
+            refused = {python for python in KNOWN_PYTHONS if _refuses(_script(index, file), file, index, python)}
+            told = {python for python in KNOWN_PYTHONS if SpecifierSet(row["python"]).contains(_text(python))}
             if refused != told:
                 yield f"refuses: {file.filename} refuses {_words(refused)}, and the table says {_words(told)}"
         if not last:
@@ -77,7 +77,7 @@ def _refusals(index: AnyIndex) -> Iterator[str]:
         file = _sdists(index, package, "")[-1]
         covered = any(SpecifierSet(row["version"]).contains(file.version) for row in rows if row["package"] == package)
         script = _script(index, file)
-        refused = {python for python in _PYTHONS if script is not None and script.refuses(python)}
+        refused = {python for python in KNOWN_PYTHONS if script is not None and script.refuses(python)}
         if refused and not covered:
             yield f"refuses: {file.filename} refuses {_words(refused)}, and no row speaks of it"
 
@@ -101,7 +101,7 @@ def _refuses(script: SetupScript | None, file: DistributionFile, index: AnyIndex
     """Return whether the script says so; where it says nothing of newer Pythons, whether they have no wheel."""
     if script is not None and script.refuses(python):
         return True
-    if script is not None and any(script.refuses(each) for each in _PYTHONS):
+    if script is not None and any(script.refuses(each) for each in KNOWN_PYTHONS):
         return False
     files = index.page(canonicalize_name(file.filename.partition("-")[0])).of_version(file.version)
     tags = [int(each) for item in files for each in _minors(item.filename)]

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from packaging.version import Version
 from envdoctor.adapters.probe.host_facts_file import read_facts
 from envdoctor.cli.main import main
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
+from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment, Interpreter
 from envdoctor.model.fact import Fact, Facts, FactState
-from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.model.target import Arch, OperatingSystem, Target, dotted
 from envdoctor.verbs.check_environment import with_requirements
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.scope import target_facts
@@ -30,7 +32,7 @@ LINUX, MACOS = OperatingSystem.LINUX, OperatingSystem.MACOS
 
 
 def _another_python() -> tuple[str, tuple[int, int]] | None:
-    for minor in range(9, 15):
+    for minor in range(9, 16):
         name = shutil.which(f"python3.{minor}")
         if name is None or (3, minor) == HERE:
             continue
@@ -142,6 +144,16 @@ def test_collect_env_tells_python_and_releases(paste: str, release: tuple[str, t
     assert rows["python"] == ("3.10", "facts")
     assert rows[name] == (shown, "facts")
     assert rows["os"][1] == rows["arch"][1] == "facts"
+
+
+def test_a_python_newer_than_all_that_are_known_is_judged_as_the_newest_and_said_to_be() -> None:
+    newest = KNOWN_PYTHONS[-1]
+    there = (newest[0], newest[1] + 1)
+    environment = InstalledEnvironment((), source="x", python=there, python_full=f"{dotted(there)}.0")
+    target = fitted(replace(host_target(), python=(3, 11)), Patient(environment), TargetChoice())
+    assert (target.python, target.python_full) == (newest, None)
+    rows = target_facts(target, TargetChoice(), Settings(), None, Patient(environment))
+    assert ("python", dotted(newest), "the newest that is known") in {(row.name, row.value, row.origin) for row in rows}
 
 
 def test_an_assumed_release_is_said_to_be_assumed() -> None:

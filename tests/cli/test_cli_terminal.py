@@ -279,7 +279,7 @@ def test_a_python_that_nobody_can_judge_for_is_refused_before_anything_is_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert main(["check", str(tmp_path / "nowhere"), "--target-python", "4.0"]) == 2
-    assert "--target-python: `4.0` is not a CPython from 3.8 to 3.14" in capsys.readouterr().err
+    assert "--target-python: `4.0` is not a CPython from 3.8 to 3.15" in capsys.readouterr().err
 
 
 def _break(arguments: list[str]) -> list[str]:

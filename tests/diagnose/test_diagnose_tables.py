@@ -79,13 +79,18 @@ class _Index(MemoryIndex, MemoryArchives):
 @pytest.mark.parametrize(
     ("last", "newest", "said"),
     [
-        ("3.12", "3.15", []),
+        ("3.12", "3.16", []),
         (
             "3.13",
-            "3.15",
-            ["refuses: numba-1.1.tar.gz refuses Python 3.13, 3.14, and the table says Python 3.12, 3.13, 3.14"],
+            "3.16",
+            [
+                (
+                    "refuses: numba-1.1.tar.gz refuses Python 3.13, 3.14, 3.15, "
+                    "and the table says Python 3.12, 3.13, 3.14, 3.15"
+                )
+            ],
         ),
-        ("3.12", "3.14", ["refuses: numba-2.0.tar.gz refuses Python 3.14, and no row speaks of it"]),
+        ("3.12", "3.15", ["refuses: numba-2.0.tar.gz refuses Python 3.15, and no row speaks of it"]),
     ],
 )
 def test_a_row_of_refusals_says_what_the_source_says(

@@ -15,8 +15,10 @@ import pytest
 from envdoctor.adapters.probe.installed_environment import read_environment
 from envdoctor.adapters.probe.interpreter import Questioning, probe_import, probe_imports
 from envdoctor.adapters.probe.interpreter_child import run_bounded
+from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.environment import EnvironmentProblemKind
 from envdoctor.model.finding import Severity
+from envdoctor.model.target import dotted
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="CreateProcess starts no shell script")
 
@@ -37,7 +39,7 @@ def test_this_interpreter_answers(clean):
     assert not answer.problems
 
 
-@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"])
 def test_other_versions_of_python_answer(version, clean):
     found = shutil.which(f"python{version}")
     if found is None or subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
@@ -57,6 +59,17 @@ def test_an_interpreter_that_is_too_old_is_told(tmp_path, diagnose, clean):
     (finding,) = diagnose(environment, "ENV010")
     assert finding.severity is Severity.WARNING
     assert "Python 2.7 is older than 3.8" in finding.message
+
+
+def test_an_interpreter_that_is_newer_than_what_is_judged_is_told(tmp_path, diagnose, clean):
+    after = (KNOWN_PYTHONS[-1][0], KNOWN_PYTHONS[-1][1] + 1)
+    facts = {"version": [*after, 0], "prefix": "/x", "path": [], "platform": "linux", "executable": "x"}
+    answer = f"printf '<<envdoctor-answer\\n%s\\nenvdoctor-answer>>\\n' '{json.dumps(facts)}'"
+    environment = read_environment(script(tmp_path / "bin" / "python", answer), environ=clean)
+    assert environment.python == after
+    (finding,) = diagnose(environment, "ENV010")
+    assert finding.severity is Severity.WARNING
+    assert f"is too new: Python {dotted(after)} is newer than {dotted(KNOWN_PYTHONS[-1])}" in finding.message
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_of_several_the_first_that_resolves_is_taken(
 ) -> None:
     conda(project, "python>=3.13")
     taken, said, _ = judged_for(capsys, project)
-    assert taken == "3.14"
-    assert "taking the first Python of 3.14, 3.13 that resolves" in said
+    assert taken == "3.15"
+    assert "taking the first Python of 3.15, 3.14, 3.13 that resolves" in said
 
 
 @pytest.mark.parametrize("typed", [True, False])

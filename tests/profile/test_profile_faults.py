@@ -280,7 +280,7 @@ BEYOND_SCHEMA = [
     pytest.param(
         MINIMAL.replace('">=3.10,<3.13"', '">=4"'),
         "target.python",
-        "`>=4` admits no CPython from 3.8 to 3.14",
+        "`>=4` admits no CPython from 3.8 to 3.15",
         id="no-python",
     ),
     pytest.param(

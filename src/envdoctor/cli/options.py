@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from envdoctor.cli.completion import profile_names
+from envdoctor.model.compatibility import KNOWN_SPAN
 from envdoctor.model.project import GroupChoice
 from envdoctor.model.target import OperatingSystem, TargetArch, TargetBackend
 from envdoctor.ports import UsageError
@@ -143,7 +144,7 @@ TargetPythonOption = Annotated[
     typer.Option(
         "--target-python",
         metavar="X.Y",
-        help="CPython to judge for, 3.8 to 3.14, such as 3.11 or 3.11.7. Default: [tool.envdoctor] target-python, "
+        help=f"CPython to judge for, {KNOWN_SPAN}, such as 3.11 or 3.11.7. Default: [tool.envdoctor] target-python, "
         "then the one of environment.yml or the profile, else this machine's.",
     ),
 ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KNOWN_PYTHONS",
+    "KNOWN_SPAN",
     "Compatibilities",
     "Compatibility",
     "admits",
@@ -33,8 +34,9 @@ __all__ = [
     "read_python",
 ]
 
-KNOWN_PYTHONS = tuple((3, minor) for minor in range(8, 15))
+KNOWN_PYTHONS = tuple((3, minor) for minor in range(8, 16))
 """The versions that a target may have, oldest first."""
+KNOWN_SPAN = f"{dotted(KNOWN_PYTHONS[0])} to {dotted(KNOWN_PYTHONS[-1])}"
 _PATCHES = (*range(41), 99)
 """No CPython 3 has had a patch release above 3.x.30; 99 stands for all that may come."""
 _SDIST_RANK = 1_000_000
@@ -51,7 +53,7 @@ def read_python(text: str | None) -> tuple[int, int] | None:
         python = (int(parts[0]), int(parts[1]))
         if oldest <= python <= newest:
             return python
-    raise ValueError(f"`{text[:40]}` is not a CPython from {dotted(oldest)} to {dotted(newest)}; write it as 3.11")
+    raise ValueError(f"`{text[:40]}` is not a CPython from {KNOWN_SPAN}; write it as 3.11")
 
 
 def admits(requires_python: SpecifierSet, python: tuple[int, int]) -> bool:

@@ -194,6 +194,7 @@ class EnvironmentProblemKind(enum.Enum):
     INTERPRETER_FAILED = enum.auto()
     INTERPRETER_TIMEOUT = enum.auto()
     INTERPRETER_OLD = enum.auto()
+    INTERPRETER_NEW = enum.auto()
     NO_INTERPRETER = enum.auto()
     FOREIGN_INTERPRETER = enum.auto()
     """Its Python runs, and is another environment's."""

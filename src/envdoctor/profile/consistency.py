@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from envdoctor.model.compatibility import admitted_minors
+from envdoctor.model.compatibility import KNOWN_SPAN, admitted_minors
 from envdoctor.profile.merge import Entry, Merged, identity
 from envdoctor.toml_tables import Fault, did_you_mean
 
@@ -67,7 +67,7 @@ def _python(target: dict[str, Any]) -> Iterator[Fault]:
         return
     choices = admitted_minors(SpecifierSet(target["python"]))
     if not choices:
-        yield Fault("target.python", f"`{target['python']}` admits no CPython from 3.8 to 3.14")
+        yield Fault("target.python", f"`{target['python']}` admits no CPython from {KNOWN_SPAN}")
     preferred = target.get("preferred-python")
     if preferred and choices and preferred not in {f"{major}.{minor}" for major, minor in choices}:
         yield Fault("target.preferred-python", f'`{preferred}` is not admitted by `python = "{target["python"]}"`')

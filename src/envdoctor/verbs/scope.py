@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.fact import FactState
 from envdoctor.model.project import FileLeftOut, LeftOut, Project
 from envdoctor.model.report import FileRead, Scope, Setting
 from envdoctor.model.target import Target
+from envdoctor.verbs.target_choice import python_of_patient
 
 if TYPE_CHECKING:
     from envdoctor.lock.pylock_reader import LockedProject
@@ -101,7 +104,7 @@ def _facts(
     python = "--target-python" if choice.python else ""
     python = python or ("[tool.envdoctor] target-python" if settings.target_python else "") or python_origin
     mine = place is not None and place.python == target.python
-    python = python or ("" if mine else of_profile)
+    python = python or ("" if mine else of_profile) or ("the newest that is known" if _beyond(patient) else "")
     yield Setting("python", target.python_version, _who(python, patient, "python.version", mine))
     if target.backend.value != "unknown":
         backend = "--target-backend" if choice.named_backend else of_profile
@@ -109,6 +112,12 @@ def _facts(
     yield from _releases(target, choice, of_profile, patient)
     if target.gpu_architecture:
         yield Setting("gpu", target.gpu_architecture, "--gpu" if choice.gpu else of_profile or "facts")
+
+
+def _beyond(patient: Patient | None) -> bool:
+    """Return whether the Python that is there, or else the one that runs here, is newer than all that are known."""
+    there = python_of_patient(patient) if patient is not None else None
+    return (there or sys.version_info[:2]) > KNOWN_PYTHONS[-1]
 
 
 def _releases(target: Target, choice: TargetChoice, of_profile: str, patient: Patient | None) -> Iterator[Setting]:

@@ -40,6 +40,7 @@ __all__ = [
     "for_environment_python",
     "host_target",
     "pick_target",
+    "python_of_patient",
     "system_of",
     "torch_of_facts",
 ]
@@ -202,9 +203,11 @@ _SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
 def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     """Return the target with what environment and facts say of it, wherever the user has typed nothing else."""
     environment = patient.environment
-    python = _python_of_patient(patient)
+    python = python_of_patient(patient)
     if python is not None and choice.python is None:
-        if _OLDEST <= python <= _NEWEST:
+        if python > _NEWEST:
+            target = replace(target, python=_NEWEST, python_full=None)
+        elif python >= _OLDEST:
             full = environment.python_full if environment is not None and environment.python is not None else None
             target = replace(target, python=python, python_full=full)
         target = replace(target, probed=environment is not None and environment.executable is not None)
@@ -235,7 +238,7 @@ def fitted_of_profile(
 
     Of several Pythons the one that is there counts, and not the first; its glibc counts for more than the promised one.
     """
-    python, glibc = _python_of_patient(patient), _glibc(patient)
+    python, glibc = python_of_patient(patient), _glibc(patient)
     if python in choices:
         target, choices = replace(target, python=python, python_full=None), ()
     here = system_of(patient) == target.os.value and target.os is OperatingSystem.LINUX
@@ -247,7 +250,7 @@ def fitted_of_profile(
 def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[TargetProperty]:
     """Return what of the target nothing and nobody tells."""
     told = {
-        TargetProperty.PYTHON: choice.python or _python_of_patient(patient),
+        TargetProperty.PYTHON: choice.python or python_of_patient(patient),
         TargetProperty.OS: choice.os or system_of(patient),
         TargetProperty.ARCH: choice.arch or _machine(patient),
         TargetProperty.BACKEND: choice.named_backend,
@@ -273,7 +276,7 @@ def torch_of_facts(facts: Facts) -> InstalledEnvironment | None:
     return InstalledEnvironment((torch,), source="facts", kind=EnvironmentKind.LISTING, partial=True)
 
 
-def _python_of_patient(patient: Patient) -> tuple[int, int] | None:
+def python_of_patient(patient: Patient) -> tuple[int, int] | None:
     """Return the interpreter's version: the environment's own, else as facts tell it."""
     if patient.environment is not None and patient.environment.python is not None:
         return patient.environment.python

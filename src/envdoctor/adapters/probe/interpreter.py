@@ -12,14 +12,16 @@ from typing import Any
 
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome, answer_in, last_line, run_bounded
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
+from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, ImportOutcome, InstalledEnvironment
+from envdoctor.model.target import dotted
 
 __all__ = ["InterpreterAnswer", "Questioning", "probe_import", "probe_imports"]
 
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _IMPORT_MARK = b"envdoctor-import"
-# Valid from Python 2.7 to 3.14. The module's own exit handlers and threads do not get a say: `os._exit`.
+# Valid from Python 2.7 to 3.15. The module's own exit handlers and threads do not get a say: `os._exit`.
 _SCRIPT = r"""
 import sys
 if sys.path and sys.path[0] == "":
@@ -125,7 +127,6 @@ def _first_line(text: str) -> str:
     return lines[0][:400] if lines else ""
 
 
-OLDEST_PYTHON = (3, 8)
 _MARK = b"envdoctor-answer"
 _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "version": list,
@@ -166,14 +167,14 @@ class Questioning:
         outcome = self.child.wait()
         facts = _facts(outcome.stdout)
         if facts is not None:
-            return InterpreterAnswer(facts, _too_old(self.executable, facts))
+            return InterpreterAnswer(facts, _not_judged(self.executable, facts))
         problem = _problem(self.executable, outcome)
         if outcome.status == "cannot-start":
             return InterpreterAnswer(None, (problem,))
         isolated = _facts(self._start(self.timeout_s / 2, "-I", "-S").wait().stdout)
         if isolated is None:
             return InterpreterAnswer(None, (problem,))
-        return InterpreterAnswer(isolated, (problem, *_too_old(self.executable, isolated)), degraded=True)
+        return InterpreterAnswer(isolated, (problem, *_not_judged(self.executable, isolated)), degraded=True)
 
     def _start(self, timeout_s: float, *options: str) -> BoundedChild:
         # The interpreter's own folder is a place where no stray `json.py` lies.
@@ -208,9 +209,13 @@ def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:
     )
 
 
-def _too_old(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProblem, ...]:
-    version = tuple(facts["version"][:2])
-    if version >= OLDEST_PYTHON:
-        return ()
-    detail = f"Python {version[0]}.{version[1]} is older than {OLDEST_PYTHON[0]}.{OLDEST_PYTHON[1]}"
-    return (EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_OLD, executable, detail),)
+def _not_judged(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProblem, ...]:
+    major, minor = facts["version"][:2]
+    oldest, newest = KNOWN_PYTHONS[0], KNOWN_PYTHONS[-1]
+    if (major, minor) < oldest:
+        detail = f"Python {major}.{minor} is older than {dotted(oldest)}"
+        return (EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_OLD, executable, detail),)
+    if (major, minor) > newest:
+        detail = f"Python {major}.{minor} is newer than {dotted(newest)}, as which it is judged"
+        return (EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_NEW, executable, detail),)
+    return ()

@@ -1,4 +1,4 @@
-"""Asked of an interpreter, inside it: standard library only, and valid from Python 2.7 to 3.14.
+"""Asked of an interpreter, inside it: standard library only, and valid from Python 2.7 to 3.15.
 
 Run with ``-c``; prints one JSON document between two marks. Nothing of site-packages is imported by it.
 """

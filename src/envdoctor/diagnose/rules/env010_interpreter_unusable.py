@@ -1,10 +1,11 @@
-"""The environment's interpreter does not start, hangs, is too old to be asked, or is another environment's.
+"""The environment's interpreter does not start, hangs, is too old or too new, or is another environment's.
 
 ## What it does
 Runs the interpreter with a few questions, standard library only, under a time limit. Where that fails it is asked
 again in isolation (`-I -S`), and the folder is read in any case. Where the Python in a folder says that it belongs to
 another one, and does not look for packages here (a venv without `pyvenv.cfg`), the folder alone is judged. A venv or
-conda environment whose site-packages folder is gone is told, too.
+conda environment whose site-packages folder is gone is told, too. For a Python newer than all that are known here it
+is judged as for the newest of those.
 
 ## Why it is bad
 Nothing in the environment can run; or something that every start executes (`sitecustomize`, a `.pth` file,
@@ -30,6 +31,7 @@ _SAYINGS = {
     EnvironmentProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),
     EnvironmentProblemKind.INTERPRETER_TIMEOUT: (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
     EnvironmentProblemKind.INTERPRETER_OLD: (Severity.WARNING, "`{0}` is too old: {1}"),
+    EnvironmentProblemKind.INTERPRETER_NEW: (Severity.WARNING, "`{0}` is too new: {1}"),
     EnvironmentProblemKind.FOREIGN_INTERPRETER: (Severity.ERROR, "The Python in `{0}` is not this environment's: {1}"),
     EnvironmentProblemKind.NO_SITE_PACKAGES: (Severity.ERROR, "`{0}` has no folder for packages: {1}"),
     EnvironmentProblemKind.NO_INTERPRETER: (Severity.INFO, "`{0}` was read as a folder: {1}"),
@@ -43,6 +45,7 @@ _REMEDIES = {
     "`pyvenv.cfg` that makes a folder a venv",
     EnvironmentProblemKind.NO_SITE_PACKAGES: "Make the environment anew, and install from the lock",
     EnvironmentProblemKind.INTERPRETER_OLD: "Make the environment with Python 3.10 or later",
+    EnvironmentProblemKind.INTERPRETER_NEW: "Make the environment with an earlier Python, or take a later envdoctor",
 }
 
 
@@ -72,6 +75,6 @@ RULE = Rule.of(
     __doc__,
     Severity.ERROR,
     find,
-    summary="The environment's interpreter does not start, hangs, is too old, or is another one's",
+    summary="The environment's interpreter does not start, hangs, is too old or too new, or is another one's",
     about=SubjectKind.INTERPRETER,
 )

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.compatibility import admits, admitted_minors
+from envdoctor.model.compatibility import KNOWN_SPAN, admits, admitted_minors
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.unknown import SubjectKind
@@ -70,14 +70,14 @@ def _find(examination: Examination) -> Iterator[Finding]:
             message=f"the environment is to have Python `{wanted}`, for which nothing is judged",
             evidence=(Evidence(f"python: {wanted}", str(origin)),),
             remedy=Remedy(
-                f"take a Python from 3.8 to 3.14 where the project can; this was judged for {target.python_version}"
+                f"take a Python from {KNOWN_SPAN} where the project can; this was judged for {target.python_version}"
             ),
             location=origin,
         )
         return
     others = admitted_minors(wanted)
     best = f"{others[-1][0]}.{others[-1][1]}" if others else None
-    remedy = Remedy(f"correct `{wanted}`: no Python from 3.8 to 3.14 meets it, and for others nothing is judged")
+    remedy = Remedy(f"correct `{wanted}`: no Python from {KNOWN_SPAN} meets it, and for others nothing is judged")
     if best is not None:
         option = f"--target-python {best}"
         remedy = Remedy(f"judge for a Python that it admits: `{option}`", commands=(Command("check", best),))
