@@ -9,7 +9,7 @@ import pytest
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.page_codec import decode_page
-from envdoctor.adapters.index.page_encoding import encode_page
+from envdoctor.adapters.index.page_encoding import encode_page, shared_start
 from envdoctor.adapters.index.page_listing import NotAListing, read_listing
 from envdoctor.adapters.index.usual_page import encode_usual
 
@@ -138,3 +138,18 @@ def test_sidecar_hashes_come_back_with_their_files() -> None:
         None,
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "shared"),
+    [
+        ([], ""),
+        (["https://x/a"], "https://x/a"),
+        (["https://x/ab", "https://x/a", "https://x/abc"], "https://x/a"),
+        (["https://x/b", "https://x/abc", "https://x/a"], "https://x/"),
+        (["a", "b"], ""),
+        (["", "a"], ""),
+    ],
+)
+def test_what_texts_begin_with_is_what_all_of_them_begin_with(texts: list[str], shared: str) -> None:
+    assert shared_start(texts) == shared

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os.path
 import struct
 import sys
 import zlib
@@ -27,7 +26,7 @@ from envdoctor.adapters.index.page_codec import (
 from envdoctor.adapters.index.page_listing import FileRow, Listing
 from envdoctor.model.file_table import Kind, tags_of
 
-__all__ = ["LONGEST_TIME", "Columns", "encode_columns", "encode_page", "parted"]
+__all__ = ["LONGEST_TIME", "Columns", "encode_columns", "encode_page", "parted", "shared_start"]
 
 LONGEST_TIME = 32
 """Characters of a time of upload that has a place in a column."""
@@ -64,6 +63,12 @@ class Columns(NamedTuple):
     skipped: Sequence[str]
 
 
+def shared_start(texts: Sequence[str]) -> str:
+    """Return what all texts begin with: what the first and the last of them in order share."""
+    first, last = min(texts, default=""), max(texts, default="")
+    return next((first[:place] for place, sign in enumerate(first) if sign != last[place : place + 1]), first)
+
+
 def encode_page(listing: Listing) -> bytes:
     """Return the compact form of a listing. A file whose name or URL holds a line break is left out."""
     rows = _writable(listing.rows)
@@ -81,7 +86,7 @@ def encode_page(listing: Listing) -> bytes:
             kinds=[(tags, row.requires_python) for row, (_, tags) in zip(rows, told, strict=True)],
             versions={stem: row.version for row, stem in zip(rows, stems, strict=True)},
             urls=urls,
-            shared=os.path.commonprefix(urls),  # noqa: RUF071 - of texts
+            shared=shared_start(urls),
             sizes=[row.size for row in rows],
             times=[None if number in odd_times else row.upload_time for number, row in enumerate(rows)],
             digests=b"".join([digest or _NO_DIGEST for digest in digests]),

@@ -7,7 +7,6 @@ returned, and the page is read file by file (``page_listing``), which knows ever
 from __future__ import annotations
 
 import json
-import os.path
 from itertools import compress
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.page_codec import SIDE_BARE, SIDE_HASHED, SIDE_NONE
-from envdoctor.adapters.index.page_encoding import LONGEST_TIME, Columns, encode_columns, parted
+from envdoctor.adapters.index.page_encoding import LONGEST_TIME, Columns, encode_columns, parted, shared_start
 from envdoctor.adapters.index.page_listing import LARGEST, MOMENT, is_distribution, version_in
 
 __all__ = ["encode_usual"]
@@ -51,7 +50,7 @@ def _columns(entries: list[dict[str, Any]], project: NormalizedName) -> Columns:
     told = _told_by_names(entries, project)
     files = told.files
     urls = _column(files, "url")
-    shared = os.path.commonprefix(urls)  # noqa: RUF071 - of texts
+    shared = shared_start(urls)
     _expect(_plain("".join(urls), "#[\\"), not urls or shared.startswith(_ON_NETWORK))
     sizes = _column(files, "size")
     known = [size for size in sizes if size is not None]
