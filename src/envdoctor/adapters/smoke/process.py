@@ -12,11 +12,12 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
-
-from typing_extensions import Self
+from typing import IO, TYPE_CHECKING, Any
 
 from envdoctor.adapters.process_tree import ProcessTree
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Child", "describe_exit"]
 
