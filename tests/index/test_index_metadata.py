@@ -114,6 +114,30 @@ def test_damaged_wheel_is_unavailable(server, opened: Open, body: bytes) -> None
         only(opened())
 
 
+@pytest.mark.parametrize(
+    "other", ["other-1.0-py3-none-any.whl", "demo-2.0-py3-none-any.whl", "demo-1.0+x-py3-none-any.whl"]
+)
+def test_a_wheel_with_the_metadata_of_another_is_none(server, opened: Open, other: str) -> None:
+    # pip: "inconsistent name", "inconsistent version"; uv refuses it, too.
+    server.page("demo", [server.file(WHEEL, make_wheel(other))])
+    with pytest.raises(MetadataUnavailable, match="installers refuse it"):
+        only(opened())
+
+
+def test_a_wheel_with_two_folders_of_metadata_is_none(server, opened: Open) -> None:
+    second = {"other-2.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: other\nVersion: 2.0\n"}
+    server.page("demo", [server.file(WHEEL, make_wheel(WHEEL, members=second))])
+    with pytest.raises(MetadataUnavailable, match="several dist-info folders"):
+        only(opened())
+
+
+@pytest.mark.parametrize("version", [b"1", b"1.0.0", b"garbage", b""])
+def test_a_version_that_is_written_otherwise_is_the_same(server, opened: Open, version: bytes) -> None:
+    server.page("demo", [server.wheel(WHEEL, **{"core-metadata": True})])
+    server.file(WHEEL + ".metadata", SIDECAR.replace(b"Version: 1.0", b"Version: " + version))
+    assert only(opened()).requires_dist == ("numpy",)
+
+
 def test_members_are_read_by_range(server, opened: Open) -> None:
     body = make_wheel(WHEEL, padding=200_000, members={"torch/version.py": b"cuda = None\n"})
     server.page("demo", [server.file(WHEEL, body)])

@@ -7,7 +7,6 @@ import pytest
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.adapters.index.archive_bytes import LocalBytes, matches
 from envdoctor.adapters.index.credentials import without_credentials
 from envdoctor.adapters.index.files import file_key
 from envdoctor.adapters.index.index_settings import IndexSettingsError, cutoff_text
@@ -212,10 +211,3 @@ def test_an_index_with_a_query_is_refused_and_not_quoted() -> None:
     with pytest.raises(IndexSettingsError, match="it has a query") as refused:
         checked("https://a.example/simple/?token=s3cret", "--index-url")
     assert "s3cret" not in str(refused.value)
-
-
-def test_a_digest_of_any_length_says_nothing_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "demo-1.0.tar.gz").write_bytes(b"demo")
-    of_any_length = (("shake_128", "00"),)
-    assert matches(b"demo", of_any_length)
-    assert LocalBytes(tmp_path / "demo-1.0.tar.gz").matches(of_any_length)

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
 from envdoctor.adapters.index.archive_bytes import (
     GONE,
     ArchiveBytes,
@@ -207,7 +210,7 @@ class FileReader:
         if not matches(content, file.sidecar_hashes):
             raise unread(file, "its sidecar's hash is not the one that the index lists")
         try:
-            return _wheel_record(content, MetadataSource.SIDECAR)
+            return _wheel_record(file, content, MetadataSource.SIDECAR)
         except UnreadableMetadata:
             if file.sidecar:
                 raise
@@ -220,13 +223,13 @@ class FileReader:
         candidates = [
             name for name in directory.members if name.endswith(".dist-info/METADATA") and name.count("/") == 1
         ]
-        stem = file.filename.partition("-")[0].lower()
-        candidates.sort(key=lambda name: not name.lower().startswith(stem))
         if not candidates:
             raise unread(file, "it has no dist-info/METADATA", UnknownKind.NO_METADATA)
+        if len(candidates) > 1:
+            raise unread(file, "it has several dist-info folders, and installers refuse it")
         content = self._extract(file, directory, candidates[0], window, source, METADATA_LIMIT)
         whole = isinstance(source, HttpBytes) and source.whole is not None
-        return _wheel_record(content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
+        return _wheel_record(file, content, MetadataSource.WHEEL if whole else MetadataSource.RANGE)
 
     def _wheel_member(self, file: DistributionFile, member: str, limit: int) -> bytes | None:
         directory, window, source = self._directory(file)
@@ -322,6 +325,19 @@ def _check(file: DistributionFile, source: LocalBytes) -> None:
         raise unread(file, "its hash is not the one that the index lists")
 
 
-def _wheel_record(content: bytes, source: MetadataSource) -> MetadataRecord:
+def _wheel_record(file: DistributionFile, content: bytes, source: MetadataSource) -> MetadataRecord:
+    """Read a wheel's metadata. Raises UnreadableMetadata, also for that of another version, which installers refuse."""
     headers = read_headers(content)
+    own = canonicalize_name(headers.name) == file.project and _may_be(file.version, headers.version)
+    if not own and not file.stand_in:
+        raise UnreadableMetadata(
+            f"its metadata is that of `{headers.name} {headers.version}`, and installers refuse it"
+        )
     return record_of(headers.requires_dist, headers.requires_python, headers.provides_extra, source)
+
+
+def _may_be(version: Version, told: str) -> bool:
+    try:
+        return Version(told) == version
+    except InvalidVersion:
+        return True  # What is wrong with such metadata is another matter.

@@ -117,6 +117,7 @@ class Headers:
 
     metadata_version: str = ""
     name: str = ""
+    version: str = ""
     requires_dist: tuple[str, ...] = ()
     requires_python: str | None = None
     provides_extra: tuple[str, ...] = ()
@@ -180,6 +181,7 @@ def read_headers(content: bytes) -> Headers:
     return Headers(
         metadata_version=fields["metadata-version"][0],
         name=fields["name"][0],
+        version=next(iter(fields.get("version", ())), ""),
         requires_dist=tuple(fields.get("requires-dist", ())),
         requires_python=next(iter(fields.get("requires-python", ())), None),
         provides_extra=tuple(fields.get("provides-extra", ())),
