@@ -35,6 +35,10 @@ def test_what_was_cut_short_comes_first() -> None:
     assert to_take_back([entry("1"), entry("2", "open")]) == ("2",)
 
 
+def test_a_fix_whose_second_step_was_cut_short_goes_whole() -> None:
+    assert to_take_back([entry("1"), entry("2"), entry("3", "open", follows="2")]) == ("3", "2")
+
+
 def test_environments_that_one_fix_has_treated_are_taken_back_together() -> None:
     one = [entry("1"), FixEntry("3", "done", group="g")]
     two = [FixEntry("4", "done", group="g"), FixEntry("9", "undone", group="h")]

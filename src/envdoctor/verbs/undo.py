@@ -201,8 +201,8 @@ def _standing(entries: Sequence[FixEntry]) -> list[FixEntry]:
 def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tuple[str, ...]:
     """Return the ids of fixes to take back, newest first. Raises NothingToUndo.
 
-    What was cut short always goes. Without a choice the last fix goes, with what completes it; a chosen one goes with
-    every later one, because they were made on top of it.
+    What was cut short always goes. Without a choice the last fix goes, in both of its steps also where the second was
+    cut short; a chosen one goes with every later one, because they were made on top of it.
     """
     standing = _standing(entries)
     if chosen is not None:
@@ -215,10 +215,7 @@ def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tupl
         return tuple(entry.id for entry in reversed(standing) if entry.id >= matches[0].id)
     if not standing:
         raise NothingToUndo("there is no fix to take back here")
-    open_ones = [entry.id for entry in standing if entry.state == "open"]
-    if open_ones:
-        return tuple(entry.id for entry in reversed(standing) if entry.id >= open_ones[0])
-    last = standing[-1]
+    last = next((entry for entry in standing if entry.state == "open"), standing[-1])
     first = last.follows or last.id
     return tuple(entry.id for entry in reversed(standing) if entry.id >= first)
 
