@@ -98,7 +98,7 @@ FATAL = {
         "Cannot import C:\\x\\Nodes module for custom nodes: no voice\nTo see the GUI go to: http://127.0.0.1:8188",
         "Cannot import C:\\x\\Nodes",
     ),
-    "memory of a card": ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "torch.OutOf"),
+    "memory of a parser": ("terminate called after throwing an instance of 'std::bad_alloc'", "terminate called"),
 }  # fmt: skip
 
 HARMLESS = {
@@ -169,7 +169,7 @@ def test_a_missing_module_is_named_and_lack_of_memory_said() -> None:
     (missing,) = examine(examination_of({"log": f"{_TRACEBACK}ModuleNotFoundError: No module named 'vocal_ops.fft'"}))
     assert missing.remedy is not None
     assert "`vocal_ops`" in missing.remedy.summary
-    (memory,) = examine(examination_of({"log": "MemoryError: bad allocation"}))
+    (memory,) = examine(examination_of({"log": "free(): memory\nstd.BadAllocError: out of memory"}))
     assert memory.remedy is not None
     assert "memory" in memory.remedy.summary
 

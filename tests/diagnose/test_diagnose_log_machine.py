@@ -575,6 +575,22 @@ def test_a_program_that_finds_no_card_fails_where_one_is_given_though_an_install
 
 
 def test_memory_that_ran_out_is_called_so() -> None:
-    log = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+    log = "terminate called after throwing an instance of 'std::bad_alloc'"
     (found,) = (item for item in examine(examination_of({"log": log})) if item.rule == "LOG001")
     assert found.message == f"the log shows that memory or space ran out: `{log}`"
+
+
+@pytest.mark.parametrize(
+    ("log", "told", "other"),
+    [
+        ("[12/73] nvcc -c flash_bwd.cu\nKilled\nninja: build stopped: subcommand failed.", "MAX_JOBS=2", "shape"),
+        ("Collecting torch\n  Downloading torch-2.1.0.whl (755.5 MB)\nKilled", "--no-cache-dir", "MAX_JOBS"),
+        ("Loading checkpoint shards\nKilled", "a smaller one or a shorter shape", "MAX_JOBS"),
+        ("Building wheel for x\nvirtual memory exhausted: Cannot allocate memory", "MAX_JOBS=2", "batch"),
+    ],
+)
+def test_what_helps_against_lack_of_memory_is_said_of_what_was_at_work(log: str, told: str, other: str) -> None:
+    (remedy,) = (item.remedy for item in examine(examination_of({"log": log})) if item.rule[:3] == "ADV")
+    assert remedy is not None
+    assert told in remedy.summary
+    assert other not in remedy.summary
