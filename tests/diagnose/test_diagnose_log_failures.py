@@ -257,6 +257,16 @@ def test_a_log_that_ends_well_says_nothing(log):
     assert not examine(examination_of({"log": log}))
 
 
+def test_a_file_in_the_place_of_a_package_is_told_and_nothing_is_to_be_installed() -> None:
+    # triton-windows#51: the person's own script is called triton.py.
+    log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'triton.language'; 'triton' is not a package"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert "a single file stands in the place of the package `triton`" in finding.message
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("rename the file `triton.py`")
+    assert "install" not in finding.remedy.summary
+
+
 def test_a_missing_module_is_told_with_what_brings_it() -> None:
     """The module's name is seldom the project's."""
     log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'yaml'"

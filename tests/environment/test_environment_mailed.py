@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -18,6 +19,7 @@ from envdoctor.verbs.check_environment import with_requirements
 RELEASES = {
     ("faster-whisper", "1.1.0"): ("av<12,>=11", "tokenizers<1,>=0.13"),
     ("av", "12.3.0"): (),
+    ("tensorflow", "2.20.0"): ("numpy", "absl-py", "gast", "h5py", "keras>=3.10", "wrapt; extra == 'x'"),
     ("torch", "2.6.0"): ("setuptools; python_version >= '3.12'", "filelock"),
 }
 
@@ -85,3 +87,18 @@ def test_builds_from_elsewhere_are_not_given_the_requirements_of_the_indexs_own(
 def test_an_index_out_of_reach_leaves_the_listing_as_it_was():
     environment = read_listing("torch==2.6.0\n", "freeze.txt")
     assert with_requirements(environment, SmallIndex(reachable=False)) is environment
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("tensorflow==2.20.0\nnumpy==2.1.0\n", 0),  # `pip list | grep`, without the command
+        ("tensorflow==2.20.0\nnumpy==2.1.0\npip==26.3\n", 4),
+        ("tensorflow==2.20.0\nnumpy==2.1.0\nkeras==3.10\nh5py==3\n", 2),
+    ],
+)
+def test_rows_of_which_more_is_missing_than_listed_are_a_choice(diagnose, text, missing):
+    environment = with_requirements(read_listing(text, "list.txt"), SmallIndex())
+    assert len(diagnose(environment, "ENV001")) == missing
+    (note,) = diagnose(environment, "ENV011")
+    assert ("distributions that it leaves out" in note.message) is (missing == 0)

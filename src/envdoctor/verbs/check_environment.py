@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.engine import examine, is_understood
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
-from envdoctor.model.environment import EnvironmentKind, EnvironmentProblemKind
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, EnvironmentProblemKind
 from envdoctor.model.report import Report
 from envdoctor.model.target import Target, TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
@@ -30,12 +32,14 @@ if TYPE_CHECKING:
 
     from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.model.conflict import Conflict
-    from envdoctor.model.environment import EnvironmentProblem, InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
     from envdoctor.model.profile import Profile
     from envdoctor.verbs.index_choice import IndexChoice
     from envdoctor.verbs.patient import Patient
 
 __all__ = ["could_be_asked", "report_of_patient", "with_requirements"]
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def check_patient(examination: Examination, further: Sequence[Advisory]) -> Report:
@@ -103,7 +107,23 @@ def with_requirements(
     if not filled:
         return environment
     open_ = tuple(item.name for item in environment.distributions if item.name not in filled)
-    return replace(environment, distributions=distributions, problems=tuple(_problems(environment, open_)))
+    problems = list(_problems(environment, open_))
+    chosen = not environment.partial and _is_choice(distributions)
+    if chosen:
+        named = environment.problems[0].subject if environment.problems else ""
+        left_out = "distributions that it leaves out"
+        problems.append(EnvironmentProblem(EnvironmentProblemKind.NOT_TOLD, named, left_out))
+    partial = environment.partial or chosen
+    return replace(environment, distributions=distributions, problems=tuple(problems), partial=partial)
+
+
+def _is_choice(distributions: Sequence[InstalledDistribution]) -> bool:
+    """Return whether more is missing than listed: rows that a person chose, and no environment that ever ran."""
+    there = {item.name for item in distributions}
+    plain = (text for item in distributions for text in item.requires_dist if ";" not in text)
+    needed = {canonicalize_name(found[0]) for text in plain if (found := _NAME.match(text))}
+    # What `pip list` says of itself stands in whole lists alone.
+    return "pip" not in there and len(needed - there) > max(len(there), 3)
 
 
 def _version(item: InstalledDistribution) -> Version | None:
