@@ -322,3 +322,44 @@ def test_a_project_that_requires_itself(read_files, line: str, asked: list[str],
         target_environment=target,
     )
     assert ([each.name for each in project.requirements], _kinds(project)) == (asked, problems)
+
+
+MINE = "[project]\nname = 'Mine'\nversion = '1.2'\ndependencies = ['idna']\n"
+MINE += "[project.optional-dependencies]\nmore = ['six']\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "asked", "problems"),
+    [
+        ("-e ./mine\nmine==1.0", ["idna"], [Kind.INVALID_REQUIREMENT]),
+        ("mine @ file://{root}/mine\nmine<1", ["idna"], [Kind.INVALID_REQUIREMENT]),
+        ("./mine\nmine>=1.0", ["idna"], []),
+        ("mine\n./mine", ["idna"], []),
+        ("-e ./mine\nmine[more]", ["idna", "six"], []),
+        ("-e ./mine\n-e ./mine[more]", ["idna", "six"], []),
+        ("-e ./mine[more]\nmine[more]==1.2", ["idna", "six"], []),
+        ("-e ./mine\nmine==1.0; sys_platform == 'win32'", ["mine", "idna"], []),
+        ("-e ./mine\n-c bounds.txt", ["idna"], [Kind.INVALID_REQUIREMENT]),
+        ("-e ./mine\nother", ["other", "idna"], []),
+        ("-e ./mine\n-e ./user", ["idna", "attrs"], []),
+        ("mine==1.0", ["mine"], []),
+        ("-e ./built\nbuilt", ["idna"], []),
+        ("-e ./built\nbuilt==2", ["idna"], [Kind.UNREAD]),
+    ],
+)
+def test_what_a_folder_gives_is_what_other_lines_mean(
+    tmp_path: Path, lines: str, asked: list[str], problems: list[Kind]
+) -> None:
+    texts = {
+        "mine": MINE,
+        "user": "[project]\nname = 'user'\nversion = '1'\ndependencies = ['mine>=1', 'attrs']\n",
+        "built": "[project]\nname = 'built'\ndynamic = ['version']\ndependencies = ['idna']\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pyproject.toml").write_text(text)
+    (tmp_path / "bounds.txt").write_text("mine==1.0\n")
+    (tmp_path / "requirements.txt").write_text(lines.format(root=tmp_path.as_posix()))
+    target = {"python_version": "3.11", "sys_platform": "linux"}
+    project = read_project(tmp_path / "requirements.txt", target_environment=target)
+    assert ([each.name for each in project.requirements], _kinds(project)) == (asked, problems)

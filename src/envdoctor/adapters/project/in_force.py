@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
 from envdoctor.adapters.project.requirements_file import is_project
 from envdoctor.adapters.project.specification import is_remote
+from envdoctor.adapters.project.toml_document import glance, stated
 from envdoctor.model.index_url import file_path
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, may_hold
 
-__all__ = ["duplicates", "named_beside", "overridden", "separate_superseded", "settle_local_places", "several_places"]
+__all__ = [
+    "duplicates",
+    "named_beside",
+    "overridden",
+    "separate_superseded",
+    "settle_by_name",
+    "settle_local_places",
+    "several_places",
+]
 
 _DRIVE = re.compile(r"^(?:file:/*)?[A-Za-z]:[\\/]")
 
@@ -53,6 +63,40 @@ def _settled(draft: Draft, requirement: Requirement) -> list[Requirement]:
         draft.local_projects.append(LocalProject(path, extras, origin, standing, str(requirement), draft.reading_apart))
         return []
     return [requirement]
+
+
+def settle_by_name(draft: Draft, read: Sequence[LocalProject]) -> None:
+    """Take the projects that lines install from a folder for what others ask for by their names, as pip does."""
+    here: dict[NormalizedName, tuple[LocalProject, Version | None]] = {}
+    for local in read:
+        name, version = stated(glance(local.directory / "pyproject.toml")) if local.apart is None else (None, None)
+        if name is not None:
+            here.setdefault(name, (local, version))
+    if here:
+        draft.requirements[:] = [line for line in draft.requirements if not _is_given(draft, line, here)]
+
+
+def _is_given(
+    draft: Draft, line: Requirement, here: Mapping[NormalizedName, tuple[LocalProject, Version | None]]
+) -> bool:
+    """Return whether a folder gives what a line asks for, or the two have been said to be at odds."""
+    origin, (local, version) = line.origin, here.get(line.name, (None, None))
+    if local is None or line.url is not None or not isinstance(origin, FileOrigin):
+        return False
+    of_all = local.circumstances.group in (None, line.group) and local.circumstances.step == line.step
+    if not of_all or not may_hold(line.marker, draft.environment):
+        return False
+    if version is None and line.specifier:
+        message = f"whether the project at `{local.text}` has a version that `{line}` admits, only a build of it tells"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, str(line))
+    elif version is not None and not line.admits(version):
+        message = f"it asks for the project at `{local.text}`, which is version {version}: nothing installs both"
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, str(line))
+    elif line.extras:
+        standing = Circumstances(line.kind, line.group, line.step, line.no_deps)
+        extras = tuple(sorted(line.extras))
+        draft.local_projects.append(LocalProject(local.directory, extras, origin, standing, str(line)))
+    return True
 
 
 def _of_another_system(url: str) -> bool:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
 
 from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES
 from envdoctor.adapters.project.draft import Circumstances, Draft
 from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.specification import parse_pep508
-from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
+from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml, stated
 from envdoctor.adapters.project.uv_settings import check_conflicts, read_uv
 from envdoctor.adapters.project.uv_sources import apply_sources
 from envdoctor.model.origin import FileOrigin
@@ -244,22 +243,15 @@ def _itself(draft: Draft, document: TomlDocument, read: Requirement | ReadingPro
 
 def _add_itself(draft: Draft, document: TomlDocument, line: Requirement, circumstances: Circumstances) -> None:
     """Keep what the line's extras bring: the project itself is there, and in another version it cannot be."""
-    stated, origin = document.get("project", "version"), line.origin
+    (_, version), origin = stated(document.data), line.origin
     assert isinstance(origin, FileOrigin)  # noqa: S101 - it was read of a file
-    if isinstance(stated, str) and not _may_be(stated, line):
-        message = f"it asks for the project itself, which is version {stated} here: nothing installs both"
+    if version is not None and not line.admits(version):
+        message = f"it asks for the project itself, which is version {version} here: nothing installs both"
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, str(line))
         return
     for extra in _bring(draft, document, circumstances, sorted(line.extras)):
         message = f"the project itself has no extra `{extra}`"
         draft.problem(ReadingProblemKind.UNKNOWN_EXTRA, origin, message, str(line))
-
-
-def _may_be(stated: str, requirement: Requirement) -> bool:
-    try:
-        return requirement.specifier.contains(Version(stated), prereleases=True)
-    except InvalidVersion:
-        return True
 
 
 def _dynamic(draft: Draft, document: TomlDocument, circumstances: Circumstances) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from envdoctor.adapters.project.in_force import (
     named_beside,
     overridden,
     separate_superseded,
+    settle_by_name,
     settle_local_places,
     several_places,
 )
@@ -146,21 +147,25 @@ def _read_named(draft: Draft, files: Sequence[str]) -> None:
 
 def _read_local_projects(draft: Draft) -> None:
     """Read what lines lead to, and then the members of the workspace that no line leads to: one lock is for all."""
-    done: set[tuple[Path, GroupName | None]] = set()
+    done: dict[tuple[Path, GroupName | None], LocalProject] = {}
     while _more_local_projects(draft, done):
         local = draft.local_projects.pop(0)
-        if (local.directory, local.apart) not in done:
-            done.add((local.directory, local.apart))
+        place = (local.directory, local.apart)
+        known = done.get(place)
+        more = tuple(extra for extra in local.extras if known is None or extra not in known.extras)
+        if known is None or more:
+            done[place] = local if known is None else replace(known, extras=(*known.extras, *more))
             before = draft.reading_apart
             draft.reading_apart = local.apart
             try:
-                _read_local_project(draft, local)
+                _read_local_project(draft, replace(local, extras=more), main=known is None)
             finally:
                 draft.reading_apart = before
 
 
-def _more_local_projects(draft: Draft, done: Collection[tuple[Path, GroupName | None]]) -> bool:
+def _more_local_projects(draft: Draft, done: Mapping[tuple[Path, GroupName | None], LocalProject]) -> bool:
     settle_local_places(draft)
+    settle_by_name(draft, list(done.values()))
     if not draft.local_projects and not draft.choice.only:
         origin = FileOrigin(draft.shown(draft.root / "pyproject.toml"))
         draft.local_projects += [
@@ -171,7 +176,8 @@ def _more_local_projects(draft: Draft, done: Collection[tuple[Path, GroupName | 
     return bool(draft.local_projects)
 
 
-def _read_local_project(draft: Draft, local: LocalProject) -> None:
+def _read_local_project(draft: Draft, local: LocalProject, *, main: bool) -> None:
+    """Read what a line asks of a folder; without ``main``, the extras alone."""
     if local.circumstances.no_deps:
         message = f"`{local.text}` is installed without its dependencies"
         draft.problem(ReadingProblemKind.UNSUPPORTED, local.origin, message, local.text)
@@ -181,7 +187,7 @@ def _read_local_project(draft: Draft, local: LocalProject) -> None:
         extras = draft.known_groups
     else:
         known, used, draft.known_groups = draft.known_groups, dict(draft.used_groups), {}
-        read_metadata_of(draft, local, _wanted_of_another(draft, local))
+        read_metadata_of(draft, local, replace(_wanted_of_another(draft, local), main=main))
         extras, draft.known_groups, draft.used_groups = draft.known_groups, known, used
     there = {canonicalize_name(group.name) for group in extras if group.kind is GroupKind.EXTRA}
     for extra in local.extras:

@@ -6,13 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from packaging.version import InvalidVersion, Version
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
 from envdoctor.adapters.project.group_choice import Wanted
 from envdoctor.adapters.project.reading import read_metadata_of
+from envdoctor.adapters.project.toml_document import stated
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind, Repository
 from envdoctor.model.requirement import Requirement, both_markers
@@ -84,8 +82,7 @@ def _is_local(line: Requirement) -> bool:
 def _version(pyproject: bytes) -> str | None:
     """Return the version that pyproject.toml states, None where only a build would tell it."""
     try:
-        data = read_toml(pyproject.decode("utf-8-sig"))
-        stated: Any = data.get("project", {}).get("version") or data.get("tool", {}).get("poetry", {}).get("version")
-        return str(Version(stated))
-    except (TomlError, UnicodeDecodeError, AttributeError, TypeError, InvalidVersion):
+        version = stated(read_toml(pyproject.decode("utf-8-sig")))[1]
+    except (TomlError, UnicodeDecodeError):
         return None
+    return str(version) if version is not None else None

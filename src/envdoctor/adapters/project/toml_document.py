@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.model.dataclass import dataclass
@@ -12,7 +16,7 @@ from envdoctor.model.project import ReadingProblemKind
 from envdoctor.toml_lines import KeyPath, Lines, key_path_text
 from envdoctor.toml_tables import TomlError, read_toml
 
-__all__ = ["TomlDocument", "glance", "parse_toml"]
+__all__ = ["TomlDocument", "glance", "parse_toml", "stated"]
 
 _LONGEST_GLANCE = 1024 * 1024
 
@@ -76,6 +80,20 @@ def glance(path: Path) -> dict[str, Any]:
         return read_toml(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return {}
+
+
+def stated(data: Mapping[str, Any]) -> tuple[NormalizedName | None, Version | None]:
+    """Return the name and version that a pyproject.toml states; None is what it does not, or a build would tell."""
+    project = data.get("project")
+    tool = data.get("tool")
+    poetry = tool.get("poetry") if isinstance(tool, dict) else None
+    tables = [table for table in (project, poetry) if isinstance(table, dict)]
+    name, version = (next(filter(None, (table.get(key) for table in tables)), None) for key in ("name", "version"))
+    try:
+        known = Version(version) if isinstance(version, str) else None
+    except InvalidVersion:
+        known = None
+    return canonicalize_name(name) if isinstance(name, str) else None, known
 
 
 def parse_toml(file: TextFile, included_from: FileOrigin | None = None) -> TomlDocument:

@@ -13,7 +13,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.adapters.project.decoding import beyond_limits
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
-from envdoctor.adapters.project.toml_document import TomlDocument, glance, parse_toml
+from envdoctor.adapters.project.toml_document import TomlDocument, glance, parse_toml, stated
 from envdoctor.adapters.project.uv_settings import UV_FILE, index_url_of, indexes
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
@@ -83,10 +83,9 @@ def _members(document: TomlDocument) -> dict[NormalizedName, Path]:
     root = document.file.path.parent
     found: dict[NormalizedName, Path] = {}
     for folder in (root, *_folders(_table(document.data) or {}, root)):
-        project = glance(folder / "pyproject.toml").get("project")
-        name = project.get("name") if isinstance(project, dict) else None
-        if isinstance(name, str):
-            found.setdefault(canonicalize_name(name), folder)
+        name, _ = stated(glance(folder / "pyproject.toml"))
+        if name is not None:
+            found.setdefault(name, folder)
     return found
 
 
