@@ -85,6 +85,20 @@ def test_whoever_is_not_asked_is_told_all_the_same(
     assert ERROR not in capsys.readouterr().err
 
 
+def test_what_is_set_aside_is_told_and_stands_as_settled_at_the_end(
+    treat: Fix, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "requirements.txt").write_text("gradio\npydantic==2.10.6\npydantic==2.11.4\n")
+    aside = "with repair R1, which sets aside what was asked for:\n  `pydantic==2.1"
+    assert treat("--yes", "--no-smoke", "--format", "json") == 0
+    said = capsys.readouterr()
+    assert f".venv` is made {aside}" in said.err
+    report = json.loads(said.out)
+    assert (report["conflicts"], report["repairs"], report["resolution"]["repair"]) == ([], [], "R1")
+    assert treat("--yes") == 0
+    assert aside not in capsys.readouterr().err
+
+
 def test_more_than_a_few_are_counted() -> None:
     many = [Finding("ADV042", "some-id", Severity.ERROR, "x", f"message {number}") for number in range(7)]
     lines = list(known_errors(many, "what is locked", "envdoctor check"))

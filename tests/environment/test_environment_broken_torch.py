@@ -21,6 +21,7 @@ DEAF = "import signal, time\nfor one in (2, 15):\n    signal.signal(one, signal.
 RAISES = "raise OSError('libcudart.so.12: cannot open shared object file: No such file or directory')\n"
 EXITS = "import sys\nsys.exit(0)\n"
 LEAVES = "import os\nos._exit(0)\n"
+TOO_LONG = "did not end within 2 s: it hangs, or is slow to load here"
 FLOODS = "import sys\nwhile True: sys.stderr.write('x' * 65536)\n"
 
 
@@ -32,19 +33,29 @@ def check(*arguments: str, limit_s: float = 20) -> tuple[int, dict[str, object],
     return done.returncode, json.loads(done.stdout), time.monotonic() - begin
 
 
-def errors(report: dict[str, object]) -> list[tuple[str, str]]:
+def errors(report: dict[str, object], severity: str = "error") -> list[tuple[str, str]]:
     findings = report["findings"]
     assert isinstance(findings, list)
-    return [(item["rule"], item["message"]) for item in findings if item["severity"] == "error"]
+    return [(item["rule"], item["message"]) for item in findings if item["severity"] == severity]
+
+
+def assert_is_said(code: int, report: dict[str, object], says: str) -> None:
+    """Assert that torch is the one finding: an error, or what nobody can tell from a slow machine."""
+    hangs = says.startswith(TOO_LONG)
+    ((rule, message),) = errors(report, "warning" if hangs else "error")
+    assert rule == "ENV020"
+    assert message.startswith(f"`import torch` {says}")
+    verdict = "unknown" if hangs else "broken"
+    assert (code, report["complete"], report["verdict"]) == (3 if hangs else 1, not hangs, verdict)
 
 
 @pytest.mark.parametrize("registered", [True, False], ids=["with-metadata", "bare-folder"])
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (ABORTS, "`import torch` kills the interpreter: SIGABRT"),
-        (HANGS, "`import torch` hangs: it did not end within 2 s"),
-        (RAISES, "`import torch` fails: OSError: libcudart.so.12: cannot open shared object file: No such file or"),
+        (ABORTS, "kills the interpreter: SIGABRT"),
+        (HANGS, TOO_LONG),
+        (RAISES, "fails: OSError: libcudart.so.12: cannot open shared object file: No such file or"),
     ],
     ids=["aborts", "hangs", "raises"],
 )
@@ -54,21 +65,17 @@ def test_a_broken_torch_is_a_finding(venv, venv_site, text, says, registered):
     else:
         (venv_site.folder / "torch").mkdir()
         (venv_site.folder / "torch" / "__init__.py").write_text(text, encoding="utf-8")
-    code, report, seconds = check("--env", str(venv), limit_s=LIMIT_S if "hangs" in says else 20)
-    assert code == 1
-    ((rule, message),) = errors(report)
-    assert rule == "ENV020"
-    assert message.startswith(says)
-    assert report["complete"] is True
+    code, report, seconds = check("--env", str(venv), limit_s=LIMIT_S if says == TOO_LONG else 20)
+    assert_is_said(code, report, says)
     assert seconds < 40
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (HANGS_WITH_A_CHILD, "hangs"),
-        (DEAF, "hangs"),
-        (FLOODS, "hangs"),
+        (HANGS_WITH_A_CHILD, TOO_LONG),
+        (DEAF, TOO_LONG),
+        (FLOODS, TOO_LONG),
         (EXITS, "fails: SystemExit"),
         (LEAVES, "kills the interpreter"),
     ],
@@ -76,12 +83,9 @@ def test_a_broken_torch_is_a_finding(venv, venv_site, text, says, registered):
 )
 def test_nothing_that_torch_does_keeps_check_from_its_end(venv, venv_site, text, says):
     venv_site.add("torch", "2.11.0", files={"torch/__init__.py": text})
-    limit_s = LIMIT_S if says == "hangs" else 20
+    limit_s = LIMIT_S if says == TOO_LONG else 20
     code, report, seconds = check("--python", str(venv / "bin" / "python"), limit_s=limit_s)
-    assert code == 1
-    ((rule, message),) = errors(report)
-    assert rule == "ENV020"
-    assert message.startswith(f"`import torch` {says}")
+    assert_is_said(code, report, says)
     assert seconds < 40
 
 

@@ -210,7 +210,7 @@ def test_only_names_of_modules_are_imported():
     ("text", "says"),
     [
         ("import os; os.abort()", "kills the interpreter: SIGABRT"),
-        ("import time; time.sleep(60)", "hangs: it did not end within"),
+        ("import time; time.sleep(60)", "it hangs, or is slow to load here"),
         ("raise OSError('libcudart.so.12: cannot open shared object file')", "fails: OSError: libcudart.so.12"),
         (None, "there is no such module"),
         ("__version__ = '2.6.0'", None),
@@ -227,5 +227,6 @@ def test_a_torch_that_cannot_be_imported_is_one_finding(venv, venv_site, diagnos
         assert findings == []
     else:
         (finding,) = findings
-        assert (finding.rule, finding.severity) == ("ENV020", Severity.ERROR)
+        severity = Severity.WARNING if "hangs" in says else Severity.ERROR
+        assert (finding.rule, finding.severity) == ("ENV020", severity)
         assert says in finding.message

@@ -245,13 +245,13 @@ def test_env009_python_that_a_distribution_rules_out(site, diagnose, wanted, pyt
         ("missing", "ModuleNotFoundError: No module named 'torch'", "no such module"),
         ("raised", "OSError: libcudart.so.12", "libcudart.so.12"),
         ("crashed", "SIGABRT", "kills the interpreter: SIGABRT"),
-        ("timed-out", "did not end within 5 s", "hangs: it did not end within 5 s"),
+        ("timed-out", "did not end within 5 s", "`import torch` did not end within 5 s: it hangs, or is slow"),
     ],
 )
 def test_env020_each_way_to_fail_is_a_finding(diagnose, status, detail, says):
     environment = InstalledEnvironment((), imports={"torch": ImportOutcome("torch", status, detail)})
     (finding,) = diagnose(environment, "ENV020")
-    assert finding.severity is Severity.ERROR
+    assert finding.severity is (Severity.WARNING if status == "timed-out" else Severity.ERROR)
     assert says in finding.message
 
 

@@ -20,7 +20,7 @@ from envdoctor.cli.progress import open_progress
 from envdoctor.cli.streams import stopped_like_ctrl_c, write_out
 from envdoctor.ports import UsageError
 from envdoctor.render.plan_json import plan_json
-from envdoctor.render.plan_text import known_lines, plan_of_refusals, plans_text
+from envdoctor.render.plan_text import plan_of_refusals, plans_text, unasked_lines
 from envdoctor.render.reasons import refusals_text
 from envdoctor.render.treatment_text import event_text
 from envdoctor.verbs.environment_places import default_environment, python_there
@@ -139,7 +139,7 @@ def fix(
         if not yes and any(plan.steps for plan in plans):
             session.progress.close()
             _ask()
-        for line in known_lines(plans, treatment.typed.command("check")) if yes and not quiet else ():
+        for line in unasked_lines(plans, treatment.typed.command("check")) if yes and not quiet else ():
             say(line)
         with _telling_what_is_left(treatment):
             with stopped_like_ctrl_c():

@@ -11,7 +11,7 @@ from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile
 from envdoctor.render.conflict_wording import set_aside
 from envdoctor.render.reasons import message_of, refusals_text
 
-__all__ = ["known_errors", "known_lines", "plan_of_refusals", "plan_text", "plans_text"]
+__all__ = ["known_errors", "known_lines", "plan_of_refusals", "plan_text", "plans_text", "unasked_lines"]
 
 _PACKAGES_SHOWN = 12
 _ERRORS_SHOWN = 5
@@ -41,6 +41,14 @@ def known_lines(plans: Sequence[Plan], check: str) -> Iterator[str]:
         yield from known_errors(plan.known_errors, f"what will be installed{where}", check)
 
 
+def unasked_lines(plans: Sequence[Plan], check: str) -> Iterator[str]:
+    """Yield what nobody is asked about and must be told of all the same: what is set aside, and what will fail."""
+    for plan in plans:
+        if plan.steps:
+            yield from _repair(plan, f"`{plan.environment}` is made ")
+    yield from known_lines(plans, check)
+
+
 def plans_text(plans: Sequence[Plan], check: str, *, verbose: bool) -> str:
     """Return the plans as text, what is known to fail first."""
     known = "".join(f"{line}\n" for line in known_lines(plans, check))
@@ -60,10 +68,7 @@ def plan_text(plan: Plan, *, verbose: bool = False) -> str:
 def _lines(plan: Plan, *, verbose: bool) -> Iterator[str]:
     label = f" ({plan.label})" if plan.label else ""
     yield f"plan for `{plan.environment}`{label}" + (f", profile {plan.profile}" if plan.profile else "")
-    if plan.repair is not None:
-        yield f"  with repair {plan.repair.id}, which sets aside what was asked for:"
-        yield from (f"  {line}" for line in set_aside(plan.repair))
-        yield from (f"    caution: {caution}" for caution in plan.repair.cautions)
+    yield from (f"  {line}" for line in _repair(plan))
     if not plan.steps:
         yield "  nothing to do"
     for number, step in enumerate(plan.steps, 1):
@@ -83,6 +88,13 @@ def _lines(plan: Plan, *, verbose: bool) -> Iterator[str]:
             yield f"  try: {refusal.remedy}"
     if plan.refusals:
         yield "nothing was changed"
+
+
+def _repair(plan: Plan, before: str = "") -> Iterator[str]:
+    if plan.repair is not None:
+        yield f"{before}with repair {plan.repair.id}, which sets aside what was asked for:"
+        yield from set_aside(plan.repair)
+        yield from (f"  caution: {caution}" for caution in plan.repair.cautions)
 
 
 def _packages(step: InstallFromLock, *, verbose: bool) -> Iterator[str]:

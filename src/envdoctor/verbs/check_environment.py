@@ -71,9 +71,11 @@ def _conflicts_of(log: str | None) -> tuple[Conflict, ...]:
 
 
 def could_be_asked(environment: InstalledEnvironment | None) -> bool:
-    """Return whether the environment's interpreter answered, and everything that was to be read may be read."""
-    problems = environment.problems if environment else ()
-    return not any(
+    """Return whether the environment's interpreter answered in time, and everything that was to be read may be read."""
+    if environment is None:
+        return True
+    in_time = all(outcome.status != "timed-out" for outcome in environment.imports.values())
+    return in_time and not any(
         problem.kind
         in (
             EnvironmentProblemKind.INTERPRETER_TIMEOUT,
@@ -81,7 +83,7 @@ def could_be_asked(environment: InstalledEnvironment | None) -> bool:
             EnvironmentProblemKind.FOREIGN_INTERPRETER,
             EnvironmentProblemKind.FORBIDDEN,
         )
-        for problem in problems
+        for problem in environment.problems
     )
 
 

@@ -272,7 +272,7 @@ class Treatment:
         events = [fixed, *accepted]
         report = prepared.report
         if report is not None:
-            report = replace(report, command="fix", findings=tuple(findings), next_command=None)
+            report = _as_treated(report, findings)
         if report is not None and self._provable(prepared):
             return self._proved(part, report, events, journal)
         return Treated(tuple(events), 0, report)
@@ -288,7 +288,7 @@ class Treatment:
         decides = profile is not None and any(not rule.always for rule in profile.placements)
         if not decides or report is None or not self._provable(prepared):
             return Treated(tuple(events))
-        report = replace(report, command="fix", findings=(), next_command=None)
+        report = _as_treated(report)
         return self._proved(part, report, events, None, agreed=self.options.yes)
 
     def _proved(
@@ -331,3 +331,9 @@ class Treatment:
             again, more = fix_smoke.proved(part, replace(report, kernels=(), placement=(), findings=own), self.say)
             report, events = again, [*events, *more]
         return Treated(tuple(events), 0, report)
+
+
+def _as_treated(report: Report, findings: tuple[Finding, ...] = ()) -> Report:
+    """Return what is left to say of an environment that was treated: the requirements' conflicts are settled in it."""
+    settled = replace(report, conflicts=(), conflicts_truncated=False, repairs=())
+    return replace(settled, command="fix", findings=findings, next_command=None)

@@ -6,7 +6,8 @@ environment's interpreter, under a time limit. The probe runs when an environmen
 
 ## Why it is bad
 Whatever imports that module fails in the same way: with an exception, with a crash that leaves no traceback, or by
-waiting for ever.
+waiting for ever. An import that did not end in time may do that, or be slow: it is a warning, and the verdict is
+`unknown`.
 
 ## Example
 `import torch` ended with SIGABRT; `import torch` raised
@@ -29,13 +30,14 @@ _SAYINGS = {
     "missing": "`{0}` cannot be imported: there is no such module",
     "raised": "`import {0}` fails: {1}",
     "crashed": "`import {0}` kills the interpreter: {1}",
-    "timed-out": "`import {0}` hangs: it {1}",
+    "timed-out": "`import {0}` {1}: it hangs, or is slow to load here",
 }
 _REMEDIES = {
     "missing": "Install it, or give the environment that has it",
     "raised": "The last line of the error names what is missing; install the build of `{0}` that is for this machine",
     "crashed": "Install `{0}` again in the build for this machine; two builds in one folder, or a driver, abort so",
-    "timed-out": "Run it by hand with `-X faulthandler`; a driver that does not answer or a network disk hangs so",
+    "timed-out": "Wait longer with `--import-timeout 300`: a cold disk or a virus scanner is slow with its libraries. "
+    "If it hangs there, too, run it by hand with `-X faulthandler`: a driver that does not answer hangs so",
 }
 
 
@@ -53,6 +55,7 @@ def _finding(environment: InstalledEnvironment, outcome: ImportOutcome) -> Findi
     return RULE.finding(
         subject=outcome.module,
         message=_SAYINGS[outcome.status].format(outcome.module, outcome.detail),
+        severity=Severity.WARNING if outcome.status == "timed-out" else Severity.ERROR,
         evidence=tuple(evidence),
         remedy=Remedy(_REMEDIES[outcome.status].format(outcome.module)),
     )
