@@ -31,6 +31,8 @@ ALPHA = Subject(SubjectKind.PACKAGE, "alpha", "2.0")
         ),
         (Unknown(UnknownKind.MAIN_LIST, Subject(SubjectKind.PROJECT)), "name the list by `--extra`"),
         (Unknown(UnknownKind.UNSOUND, ALPHA), "do not install this resolution"),
+        (Unknown(UnknownKind.NO_METADATA, ALPHA, "main"), "ask for another version (`alpha!=2.0` leaves this one out)"),
+        (Unknown(UnknownKind.BAD_METADATA, ALPHA, "main", cause="no zip file"), "ask for another version"),
         (Unknown(UnknownKind.OFFLINE, ALPHA, "main"), "run the same again where the index can be reached"),
     ],
 )
@@ -41,7 +43,7 @@ def test_each_reason_has_its_own_way_on(unknown: Unknown, way: str) -> None:
 @pytest.mark.parametrize("kind", UnknownKind)
 def test_to_ask_again_is_the_way_on_only_where_it_may_tell(kind: UnknownKind) -> None:
     unknown = Unknown(kind, ALPHA, "main")
-    assert way_on(unknown).startswith("run the same again") == unknown.may_be_asked_again
+    assert way_on(unknown).startswith("run the same again") == unknown.is_of_an_index
     assert way_on(unknown)
 
 

@@ -54,11 +54,14 @@ def _cause(unknown: Unknown) -> tuple[object, ...]:
 def _way_on(unknown: Unknown) -> str:
     """Return what would tell it, or what to do where nothing will: some things no index says, however often asked."""
     name, version = unknown.subject.name, unknown.subject.version
-    if unknown.may_be_asked_again:
+    if unknown.is_of_an_index:
         return "run the same again where the index can be reached, without `--offline` if it was given"
     if unknown.kind is UnknownKind.ONLY_A_BUILD:
         wheel = f"pip wheel --no-deps {name}=={version}" if version else f"pip wheel --no-deps {name}"
         return f"build it once, `{wheel}`, and read what the wheel asks for; or write beside it what it needs"
+    if unknown.kind in (UnknownKind.NO_METADATA, UnknownKind.BAD_METADATA):
+        another = f"ask for another version (`{name}!={version}` leaves this one out)" if version else "ask for another"
+        return f"{another}, or tell whoever keeps the index: its file is at fault, and asking again seldom mends it"
     if unknown.kind is UnknownKind.DIRECT_REFERENCE:
         again = "install it, and let `envdoctor check --env DIR` look again"
         if unknown.cause:
