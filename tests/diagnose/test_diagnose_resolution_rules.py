@@ -85,6 +85,14 @@ def test_a_known_substitute_is_named_with_the_command_that_takes_it() -> None:
     assert "`envdoctor lock --substitute webrtcvad` takes it" in finding.remedy.summary
 
 
+def test_what_fetches_the_real_wheel_by_itself_is_not_said_to_work_anywhere() -> None:
+    (finding,) = found("RES102", resolved("tensorrt-cu12==10.8.0.43", sdist=True, risk=BuildRisk.FETCHES))
+    assert finding.severity is Severity.WARNING
+    assert "its build fetches more by itself, which is not looked at here" in finding.message
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("name the index that it fetches from")
+
+
 def test_an_optional_extension_is_no_reason_to_warn() -> None:
     (finding,) = found("RES102", resolved("distance==0.1.3", sdist=True, risk=BuildRisk.COMPILER))
     assert finding.severity is Severity.INFO

@@ -94,10 +94,17 @@ def test_text_that_is_no_metadata() -> None:
         read_headers(b"<html><body>Not here</body></html>")
 
 
+NESTED = "subprocess.check_call([sys.executable, '-m', 'pip', 'install', 'libs'])"
+
+
 @pytest.mark.parametrize(
     ("names", "texts", "risk"),
     [
         (["a.py"], {"setup.py": "setup()"}, BuildRisk.ANYWHERE),
+        (["a.py"], {"pyproject.toml": '[build-system]\nbuild-backend = "wheel_stub.buildapi"'}, BuildRisk.FETCHES),
+        (["a.py"], {"setup.py": f"class Own(install):\n    pass\n{NESTED}"}, BuildRisk.FETCHES),
+        (["a.py"], {"setup.py": f"class Own(Command):\n    pass\n{NESTED}"}, BuildRisk.ANYWHERE),
+        (["a.py"], {"setup.py": "class Own(install):\n    pass\nsetup()"}, BuildRisk.ANYWHERE),
         (["src/a.c"], {"setup.py": "setup()"}, BuildRisk.COMPILER),
         (["tests/a.c"], {"setup.py": "setup()"}, BuildRisk.ANYWHERE),
         (["a.py"], {"setup.py": "# ext_modules\nsetup()"}, BuildRisk.ANYWHERE),

@@ -107,6 +107,8 @@ class BuildRisk(enum.Enum):
     """No native sources."""
     COMPILER = "needs-compiler"
     """C, C++, Cython, Rust or CMake sources."""
+    FETCHES = "fetches-more"
+    """Its build or its installation fetches what it is made of by itself, from where nothing here looks."""
     UNKNOWN = "unknown"
 
 

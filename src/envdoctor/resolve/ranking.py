@@ -101,6 +101,8 @@ def _builds(offer: Offer, offers: Sequence[Offer]) -> Iterator[str]:
 
 
 def _needs(package: ResolvedPackage) -> str:
+    if package.build_risk is BuildRisk.FETCHES:
+        return "fetches more by itself"
     return "needs a compiler" if package.build_risk is BuildRisk.COMPILER else "must be built"
 
 

@@ -151,6 +151,8 @@ def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None
         return Severity.ERROR, f"cannot be installed: {need.fails}"
     if need is not None and need.lacks:
         return Severity.INFO, f"is built from source without {need.lacks}"
+    if risk is BuildRisk.FETCHES:
+        return Severity.WARNING, "its build fetches more by itself, which is not looked at here"
     if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
         return Severity.INFO, "is built from source, which works anywhere"
     if need is not None and target is not None and need.is_in_vain(target):
@@ -232,6 +234,8 @@ def _planned(examination: Examination) -> Iterator[Finding]:
             wheels = _wheels(examination, package.name, package.version, helps=not lacks)
             if need and need.is_in_vain(examination.target):
                 wheels = _way_without_cuda(need, examination.target)
+            elif package.build_risk is BuildRisk.FETCHES:
+                wheels = "name the index that it fetches from, and ask for what it fetches: then that is looked at, too"
             elif examination.target and need and need.wheels_are_for_cuda(examination.target):
                 first = "install what the build needs first"
                 there = "" if wheels.endswith(first) else f": wheels of `{package.name}` are for CUDA"
