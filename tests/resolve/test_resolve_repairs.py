@@ -243,6 +243,23 @@ def test_a_failure_that_every_repair_has_counts_against_none() -> None:
     assert not any("known to fail" in caution for repair in judged.repairs for caution in repair.cautions)
 
 
+@pytest.mark.parametrize(("of_old", "first"), [(2, ["core==2", "side==2"]), (1, ["lib==1"])])
+def test_of_repairs_that_all_fail_the_one_with_the_fewest_failures_comes_first(of_old: int, first: list[str]) -> None:
+    # GaussianAnything: an older xformers is one edit and has three known failures, a newer torch has two edits and one.
+    names = ("core", "lib", "side")
+    table = {"core": {"1": {}, "2": {}}, **{name: {"1": ["core==1"], "2": ["core==2"]} for name in ("lib", "side")}}
+    old = tuple(breakage(f"ADV{number}", f"reason {number}", *names) for number in range(of_old))
+    new = (breakage("ADV9", "reason 9", *names),)
+    found = _diagnose(
+        table, "core==1", "side==1", "lib==2", judge=lambda there: new if "core 2" in _versions(there) else old
+    )
+    assert sorted(_pins(found.repairs[0])) == first
+
+
+def _versions(resolution: Resolution) -> set[str]:
+    return {f"{package.name} {package.version}" for package in resolution.packages}
+
+
 def test_many_failures_are_counted_by_their_rules() -> None:
     table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}}
     known = [breakage(f"ADV{n}", f"reason {n}", "app") for n in range(5)]

@@ -263,6 +263,7 @@ def rank(graph: DependencyGraph, lines: Sequence[Line], offer: Offer) -> tuple[o
         len(offer.builds),
         offer.leaves_out,
         not vouched and not all(map(offer.is_vouched, overruled)),
+        max(len(offer.avoidable), offer.behind),
         offer.repair.cost if offer.repair else 0,
         not vouched,
         len(overruled),
