@@ -74,7 +74,7 @@ def test_a_device_that_does_not_open_moves_everything() -> None:
     )
     (placed,) = place([RULE], [stage, skipped])
     assert placed.device == "cpu"
-    assert placed.because[0] == "device-context is not supported (sees no device)"
+    assert placed.because == ("device-context is not supported (sees no device)",)
 
 
 def test_a_kernel_that_was_not_run_proves_nothing() -> None:

@@ -75,10 +75,10 @@ def _placed(rule: PlacementRule, by_device: Mapping[str, Mapping[str, KernelResu
 
 
 def _blocking(rule: PlacementRule, results: Mapping[str, KernelResult]) -> tuple[str, ...]:
-    found = []
     context = results.get("device-context")
     if context is not None and context.failed:
-        found.append(describe_failure(context))
+        return (describe_failure(context),)  # That no kernel could be tried there follows from it.
+    found = []
     for name in rule.needs:
         result = results.get(name)
         if result is None:
