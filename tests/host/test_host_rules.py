@@ -7,6 +7,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.host_needs import card_against
 from envdoctor.diagnose.rulebook import rule
 from envdoctor.model.binary import Binary, BinaryFormat, BinaryInventory
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind
@@ -14,7 +15,7 @@ from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, 
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.model.target import Arch, OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.profile.load import load_profile
 
 LINUX = Target(OperatingSystem.LINUX, Arch.X86_64, (3, 11))
@@ -134,3 +135,17 @@ def test_an_environment_on_a_disk_of_windows_under_wsl(wsl: bool, root: str, tol
     environment = InstalledEnvironment((), root=root, kind=EnvironmentKind.VENV)
     examination = Examination(environment=environment, facts=facts(host__wsl=wsl))
     assert len(find("HOST005", examination)) == told
+
+
+@pytest.mark.parametrize(
+    ("backend", "vendor", "against"),
+    [
+        (Backend.ZLUDA, "nvidia", "and the card is Some Card"),
+        (Backend.ZLUDA, "amd", ""),
+        (Backend.DIRECTML, "qualcomm", ""),
+        (Backend.DIRECTML, "other", ""),
+    ],
+)
+def test_a_card_of_a_maker_that_no_backend_names_is_none_against_directml(backend, vendor, against):
+    card = {"gpu[0].vendor": vendor, "gpu[0].name": "Some Card"}
+    assert card_against(backend, facts(**card)) == against

@@ -10,10 +10,8 @@ from envdoctor.model.target import Backend
 
 __all__ = ["card_against", "is_below", "is_missing", "speaks_of_target"]
 
-_VENDORS = {
-    Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",),
-    Backend.DIRECTML: ("amd", "intel", "nvidia"),
-}  # fmt: skip
+# DirectML asks for DirectX 12 of any maker's card.
+_VENDORS = {Backend.CUDA: ("nvidia",), Backend.ZLUDA: ("amd",), Backend.ROCM: ("amd",), Backend.XPU: ("intel",)}
 
 
 def card_against(backend: Backend, facts: Facts) -> str:
