@@ -174,11 +174,49 @@ def test_a_missing_module_is_named_and_lack_of_memory_said() -> None:
     assert "memory" in memory.remedy.summary
 
 
+_PIP = "ERROR: Failed building wheel for x\nERROR: Could not build wheels for x, which is required to install"
+_GCC = "gcc: error: foo.c: No such file or directory\nerror: command 'gcc' failed with exit code 1"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[INFO] ",
+        "INFO:root:",
+        "2026-01-01 10:00:00,123 INFO pip: ",
+        "10:00:00 | INFO | ",
+        "2026-01-01 10:00:00,123 - build - INFO - ",
+        "2026-01-01 10:00:00.123 | INFO     | __main__:run:12 - ",
+    ],
+)
+@pytest.mark.parametrize("text", [_PIP, _GCC, f"{_TRACEBACK}ImportError: no avx2"])
+def test_what_a_program_that_runs_another_logs_as_information_is_a_failure_all_the_same(text: str, before: str) -> None:
+    if "pip: " in before and text.startswith("Traceback"):
+        pytest.skip("a name after the level may be a part of the message")
+    log = "\n".join(f"{before}{line}" for line in ("running the installer", *text.split("\n")))
+    (found,) = examine(examination_of({"log": log}))
+    assert found.rule == "LOG001"
+    assert found.message == examine(examination_of({"log": text}))[0].message
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "[INFO] error: 0.013\n[INFO] errors: 0\n[INFO] Error handling enabled\n[INFO] validation error: 0.2",
+        f"INFO:root:could not import triton\n{_TRACEBACK}ImportError: no triton\nINFO:root:serving",
+        f"2026-01-01 10:00:00 INFO x: no cache: {_TRACEBACK}OSError: gone\n2026-01-01 10:00:00 INFO x: next",
+        "[INFO] ERROR: Failed building wheel for x\n[INFO] Successfully installed x-1.0",
+    ],
+)
+def test_what_a_program_logs_as_information_of_itself_is_none(log: str) -> None:
+    assert failures_of(log) == ()
+
+
 def test_lines_keep_their_numbers_and_lose_what_loggers_put_before_them() -> None:
     text = '\n\x1b[31m2026-01-01T10:00:00Z [worker-1]   File "x"\x1b[0m\n10%\r20%\rdone\nINFO:root:go\n[ERROR] no'
     lines = [(item.number, item.indent, item.text, item.level) for item in lines_of_log(text)]
     assert lines == [
-        (2, 2, 'File "x"', ""), (3, 0, "done", ""), (4, 0, "INFO:root:go", "info"), (5, 0, "no", "error"),
+        (2, 2, 'File "x"', ""), (3, 0, "done", ""), (4, 0, "go", "info"), (5, 0, "no", "error"),
     ]  # fmt: skip
 
 

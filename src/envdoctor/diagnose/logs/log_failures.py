@@ -270,6 +270,8 @@ def _is_of_frames(line: LogLine, before: LogLine, head: LogLine) -> bool:
 def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
     """Return whether who wrote a traceback calls it no failure, on its line or on the one before."""
     before = lines[at - 1] if at and lines[at].number - lines[at - 1].number <= 1 else None
+    if lines[at].level == "info" and at + 1 < len(lines) and lines[at + 1].level == "info":
+        return False  # One that logs what another prints does so line by line; its own message has one beginning.
     if lines[at].is_mild:
         return True
     return before is not None and (before.is_mild or before.text.startswith("Exception ignored in"))

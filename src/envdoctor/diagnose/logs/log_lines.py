@@ -39,10 +39,22 @@ _BEFORE = re.compile(
 )
 """A container's name, a time, a logger's brackets; each may stand before the others."""
 _SAID = re.compile(rf"(?:\[({_LEVEL})\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
+_PLACE = r"(?:[\w.<>-]+(?::[\w.<>-]+)*:\d+|[a-z][a-z0-9]*(?:\.\w+)+|[a-z0-9]+_\w+)\s*[-|:]|[\w.:<>-]+\s+[-|]\s"
+"""Before a colon and a space only what can be no exception and no other program's level."""
 _LOGGED = re.compile(
-    rf"(?:[-|:]\s*)?(?:[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b\s*(?:[-|:]\s*(?:[\w.:<>-]+\s*)?[-|:]\s*|[-|:\]]\s*)?"
+    rf"(?:[-|:]\s*)?(?:(?!{_LEVEL}\b)[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b"
+    rf"(?::[\w.]+:(?=\S)|\s*[-|:]\s*(?:{_PLACE})\s*|\s*[-|:\]]\s*|\s*)"
 )
 """What a logger writes between time and message: its name, the level, a place in the code."""
+_PASSED_ON = re.compile(
+    r"(?:INFO\s*:\s*)?(?:[\w.-]{1,60}: ?)?(?=(?:ERROR|CRITICAL|FATAL): "
+    r"|error: (?:subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|failed-wheel-build"
+    r"|command ['\"]|Failed to (?:build|prepare|download))"
+    r"|(?:[\w./-]*/)?(?:gcc|g\+\+|nvcc|clang|clang\+\+|cc1plus|ld|cl|LINK)\s?: (?:fatal )?error\b)"
+)
+"""What stands before another program's own error where one that runs it logs all that it prints, as information."""
+_OF_PYTHON = re.compile(r"INFO:[\w.]{1,100}:")
+"""What Python's logging writes before a message where nothing else is set."""
 _OF_GLOG = re.compile(
     r"(?:E\d{4} \d\d:\d\d:\d\S* +\d+|(?:\d[\d:. -]+: )?E) \S+:\d+\] "
     # What TensorFlow, XLA and gRPC call an error though all goes on as it should.
@@ -120,6 +132,11 @@ def _line(number: int, row: str) -> LogLine:
     elif found := _SAID.match(rest.lstrip()):
         level = found[found.lastindex or 1].lower()
         rest = rest.lstrip()[found.end() :] if found[1] else rest
+    if level == "info":
+        if found := _OF_PYTHON.match(rest):
+            rest = rest[found.end() :]
+        if found := _PASSED_ON.match(rest.lstrip()):
+            level, rest = "error", rest.lstrip()[found.end() :]
     stripped = rest.lstrip()
     if not level and _OF_GLOG.match(stripped):
         level = "error"
