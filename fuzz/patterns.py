@@ -33,6 +33,7 @@ __all__ = ["BOUNDED", "Place", "expressions", "hostile_text"]
 
 BOUNDED = {
     "envdoctor.adapters.probe.binary_environment:_BINARY": "names of files, which have 255 characters at most",
+    "envdoctor.diagnose.logs.conda_output:_PIXI_LEAF": "forty lines of a log, of which 4,000 characters are looked at",
     "envdoctor.diagnose.logs.solver_output:_PDM_ROW": "lines of a log, of which 4,000 characters are looked at",
     "envdoctor.diagnose.logs.unmet_output:_ROWS": "asked at the beginning of a line alone",
     "envdoctor.render.human.console:_TRAILING": "lines as wide as a terminal",
@@ -166,7 +167,9 @@ def _texts(expression: re.Pattern[Any]) -> Iterator[Callable[[int], str]]:
     begins = dict.fromkeys([""])
     for _ in range(4):
         whole = _made(tree, chance)
-        begins.update(dict.fromkeys((whole, whole[: len(whole) // 2], whole[:-1])))
+        begun = (whole, whole[: len(whole) // 2], whole[:-1])
+        begins.update(dict.fromkeys(begun))
+        pumps.update(dict.fromkeys(begun))  # What begins a match again and again, and ends none.
     for pump in pumps:
         if 0 < len(pump) < 80:
             for begin in begins:

@@ -200,6 +200,17 @@ def test_a_pipe_in_the_place_of_a_setting_is_not_waited_for(variable: str, tmp_p
     assert _in_child(words, tmp_path, {variable: str(tmp_path / "pipe")}) == 3
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not there")
+def test_a_pipe_among_the_installed_libraries_is_not_waited_for(tmp_path: Path) -> None:
+    info = tmp_path / "site-packages" / "foo-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: foo\nVersion: 1.0\n")
+    (info / "RECORD").write_text("foo.so,,\nlibfoo.so.1,,\n")
+    for name in ("foo.so", "libfoo.so.1"):
+        os.mkfifo(info.parent / name)
+    assert _in_child(["check", "--env", str(info.parent), "--offline"], tmp_path) in (0, 1, 3)
+
+
 def _in_child(words: list[str], folder: Path, variables: Mapping[str, str] = MappingProxyType({})) -> int:
     """Run a command, which may hang, in a process of its own."""
     source = Path(__file__).parents[2] / "src"

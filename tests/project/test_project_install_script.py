@@ -257,3 +257,38 @@ def test_loops_of_a_batch_file(read_files):
     project = read_files({"install.bat": BATCH}, at="install.bat")
     assert names(project) == ["a", "b"]
     assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]
+
+
+DOUBLING = {
+    "install.sh": ("A0=x\n", "A{}=$A{}$A{}$A{}$A{}\n", "pip install six $A{}\n"),
+    "install.bat": ("set A0=x\n", "set A{}=%A{}%%A{}%%A{}%%A{}%\n", "pip install six %A{}%\n"),
+    "install.ps1": ("$A0='x'\n", '$A{}="$A{}$A{}$A{}$A{}"\n', "pip install six $A{}\n"),
+    "Dockerfile": (
+        "FROM x\nARG A0=x\n",
+        "ARG A{}=${{A{}}}${{A{}}}${{A{}}}${{A{}}}\n",
+        "RUN pip install six ${{A{}}}\n",
+    ),
+}
+"""Each variable names the one before it four times: the fortieth would have 4**40 characters."""
+
+
+@pytest.mark.parametrize("name", DOUBLING)
+def test_variables_that_double_with_each_line_end_somewhere(read_files, name):
+    begin, step, end = DOUBLING[name]
+    text = begin + "".join(step.format(n, *[n - 1] * 4) for n in range(1, 41)) + end.format(40)
+    project = read_files({name: text}, at=name)
+    assert [one.name for one in project.requirements] == ["six"]
+    assert len(str(project)) < 100_000
+
+
+def test_a_default_that_ends_nowhere_is_looked_for_once(read_files):
+    # With 20,000 of them it took minutes.
+    project = read_files({"install.sh": "pip install six\n" + "${a:-" * 20_000 + "\n"}, at="install.sh")
+    assert [one.name for one in project.requirements] == ["six"]
+    project = read_files({"install.sh": "pip install ${A:-six} ${B:-${C}}\n"}, at="install.sh")
+    assert [one.name for one in project.requirements] == ["six"]
+
+
+def test_blocks_in_blocks_without_end_are_read(read_files):
+    project = read_files({"install.sh": "if x; then\n" * 3000 + "pip install six\n"}, at="install.sh")
+    assert [one.name for one in project.requirements] == ["six"]

@@ -8,7 +8,7 @@ from io import BufferedReader
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
-__all__ = ["open_file", "read_file", "special"]
+__all__ = ["at_once", "open_file", "read_file", "special"]
 
 
 def open_file(path: Path) -> BufferedReader:
@@ -29,6 +29,11 @@ def read_file(path: Path, largest: int) -> bytes:
     if len(content) > largest:
         raise OSError(errno.EFBIG, f"it is larger than {largest // 1024**2} MiB", str(path))
     return content
+
+
+def at_once(path: str, flags: int) -> int:
+    """Open a file as ``open`` does; where it is a pipe, do not wait for who writes to it: nothing is in it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def special(mode: int) -> str | None:

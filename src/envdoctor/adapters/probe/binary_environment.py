@@ -15,6 +15,7 @@ from envdoctor.adapters.probe.binary_reader import BinaryUnreadable, read_binary
 from envdoctor.adapters.probe.environment_contents import verify_contents
 from envdoctor.adapters.probe.environment_files import read_files
 from envdoctor.adapters.probe.environment_metadata import read_text
+from envdoctor.adapters.read_files import at_once
 from envdoctor.model.binary import Binary, BinaryInventory
 from envdoctor.model.environment import (
     EnvironmentKind,
@@ -179,7 +180,7 @@ def _of_interpreter(environment: InstalledEnvironment) -> Iterator[str]:
 
 def _is_linker_script(path: str) -> bool:
     """Return whether a ``.so`` is a text for the linker, or a file of some other kind that no loader will meet."""
-    with suppress(OSError), Path(path).open("rb") as file:
+    with suppress(OSError), open(path, "rb", opener=at_once) as file:
         head = file.read(64)
         return not head or (head.isascii() and b"\0" not in head)
     return False

@@ -14,6 +14,7 @@ from envdoctor.adapters.probe.elf import ELF_MAGIC, read_elf
 from envdoctor.adapters.probe.fatbin import CUDA_SECTIONS, HIP_SECTIONS, read_fatbins, read_hip_bundles
 from envdoctor.adapters.probe.macho import MACHO_MAGICS, read_macho
 from envdoctor.adapters.probe.pe import PE_MAGIC, read_pe
+from envdoctor.adapters.read_files import at_once
 from envdoctor.model.binary import Binary, BinaryFormat, GpuCode
 
 __all__ = ["BinaryUnreadable", "extension_tag", "read_binary"]
@@ -35,7 +36,7 @@ def read_binary(path: str | Path, *, numpy: bool = False, gpu: bool = True, owne
     """
     shown = str(path).replace("\\", "/")
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - hundreds of them
+        with open(path, "rb", buffering=0, opener=at_once) as file:
             return _read(Stream(file, shown), shown, owner, numpy=numpy, gpu=gpu)
     except OSError as error:
         raise BinaryUnreadable(shown, error.strerror or str(error)) from None

@@ -62,7 +62,7 @@ class NvidiaAnswer:
 
 def parse_proc_version(text: str) -> str | None:
     """Return the driver's version out of ``/proc/driver/nvidia/version``, of the closed or the open module."""
-    match = re.search(r"NVRM version:.*?\s(\d{3,9}\.\d{1,9}(?:\.\d{1,9})?)\s", f"{text} ")
+    match = re.search(r"NVRM version:.{0,200}?\s(\d{3,9}\.\d{1,9}(?:\.\d{1,9})?)\s", f"{text} ")
     return match[1] if match else None
 
 

@@ -189,7 +189,7 @@ def _run_lines(text: str) -> str:
 
 def _exec_form(text: str) -> str:
     if text.startswith("[") and text.rstrip().endswith("]"):
-        return " ".join(re.findall(r'"(?:[^"\\]|\\.)*"', text))
+        return " ".join(re.findall(r'"(?:[^"\\]|\\.)*(?:"|\Z)', text, re.S))
     return text
 
 

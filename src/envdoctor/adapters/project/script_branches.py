@@ -127,6 +127,8 @@ _SYSTEMS = (
 _QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _IF, _ELSE = re.compile(r"\b(?:if|switch)\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
 _NONE = -1
+_DEEPEST = 100
+"""Blocks in one another; what stands deeper counts to the last of them."""
 _COMMENT = re.compile(r"^\s*(?:@?rem\b|::|#)", re.I)
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|python\S*)\b", re.I)
 
@@ -150,7 +152,7 @@ class _Walk:
 
     @property
     def path(self) -> tuple[Branch, ...]:
-        return tuple(branch for branch in self.open if branch is not None)
+        return tuple(branch for branch in self.open[:_DEEPEST] if branch is not None)
 
     def enter(self, condition: str) -> None:
         self.blocks += 1

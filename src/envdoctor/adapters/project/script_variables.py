@@ -12,10 +12,12 @@ from envdoctor.model.dataclass import dataclass
 __all__ = ["ScriptVariables"]
 
 _USE = {
-    Dialect.POSIX: re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*]\])?(?::?-(?P<default>[^}]*))?\}|(?P<name>\w+|@|\*))"),
+    Dialect.POSIX: re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*]\])?(?::?-(?P<default>[^{}]*))?\}|(?P<name>\w+|@|\*))"),
     Dialect.CMD: re.compile(r"%(?P<name>\w+)%|!(?P<braced>\w+)!|%%(?P<loop>\w)\b|%(?P<default>[~\d*]\w*)"),
     Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?(?P<name>\w+)\}?|^@(?P<braced>\w+)$", re.I),
 }
+_LONGEST = 10_000
+"""Characters that values may add to a text: one that names another twice, and so on, doubles with each line."""
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)\+?=(?P<value>.*)$", re.S)
 _OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>=.*)?$", re.I)
 _LIST = re.compile(r"^@?\((?P<inside>.*)\)$", re.S)
@@ -112,12 +114,16 @@ class ScriptVariables:
         return name if self.dialect is Dialect.POSIX else name.lower()
 
     def _expand(self, text: str) -> str:
+        room = _LONGEST
+
         def value(match: re.Match[str]) -> str:
+            nonlocal room
             found = match.groupdict()
             name = found["name"] or found["braced"] or found.get("loop") or ""
             known = self._values.get(self._key(name))
             if known is not None:
-                return known
+                room -= len(known)
+                return known if room >= 0 else match.group()
             if self.dialect is Dialect.POSIX and found["default"] is not None and name not in self._values:
                 return found["default"]
             return match.group()

@@ -14,7 +14,7 @@ from envdoctor.render.wording import count, fact_text, milliseconds, rate_text, 
 __all__ = ["write_facts", "write_host", "write_kernels", "write_placement"]
 
 _CARD = re.compile(r"gpu\[(\d+)\]\.(.+)")
-_TOOL = re.compile(r"tool\.(.+)\.(version|path)")
+_TOOL = re.compile(r"^tool\.(.+)\.(version|path)")
 _LABEL = 9
 _Known = Mapping[str, str]
 
