@@ -411,6 +411,25 @@ def test_unstated_coupling() -> None:
     assert not found("RES206", resolved("torch==2.11.0"), resolved("torchaudio==2.11.0"))
 
 
+@pytest.mark.parametrize(
+    ("name", "newest", "chosen", "why"),
+    [
+        ("dgl", "2.1.0", "1.1.3", "which no table binds to a torch"),
+        ("intel_extension_for_pytorch", "2.8.0", "2.7.0", "because they were built for each other"),
+    ],
+)
+def test_what_the_installer_alone_would_take_beside_torch_is_told(
+    name: str, newest: str, chosen: str, why: str
+) -> None:
+    project = name.replace("_", "-")
+    torch = resolved("torch==2.7.1", wanted_by=[pinned("torch==2.7.1")])
+    free = resolved(f"{project}=={chosen}", wanted_by=[pinned(project)])
+    index = MemoryIndex({project: [f"{name}-{newest}-cp311-cp311-manylinux_2_28_x86_64.whl"]})
+    (finding,) = found("RES206", torch, free, index=index)
+    assert f"`{project}` {newest} stand beside `torch` 2.7.1" in finding.message
+    assert finding.message.endswith(f"`{project}` {chosen} was chosen, {why}")
+
+
 @pytest.mark.parametrize(("repaired", "told"), [(("torch==2.1.0", "torchaudio==2.1.0"), 0), (("torch==2.1.0",), 1)])
 def test_a_pair_that_the_repair_in_use_pins_is_stated(repaired: tuple[str, ...], told: int) -> None:
     overrides = tuple(Override(pinned(item), (pinned("torch==2.3.0"),)) for item in repaired)

@@ -42,7 +42,12 @@ from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 # Releases whose metadata names no torch: the newest one that a resolver would take if nothing else spoke.
-_SILENT = (("torchaudio", "2.11.0", "torchaudio-torch"), ("torchcodec", "0.11.0", "torchcodec-torch"))
+_SILENT = (
+    ("torchaudio", "2.11.0", "torchaudio-torch"),
+    ("torchcodec", "0.11.0", "torchcodec-torch"),
+    ("dgl", "2.1.0", "dgl-torch"),
+    ("intel-extension-for-pytorch", "2.8.0", "intel-extension-for-pytorch-torch"),
+)
 _TABLES = tuple((name, table) for name, _, table in _SILENT)
 
 
@@ -99,7 +104,10 @@ def _held_companion(resolution: Resolution, torch: ResolvedPackage, examination:
         if _pinned(package, examination, resolution):
             continue
         if Version(package.version.public) < version and version in _with_wheels(package, examination):
-            yield _finding(resolution, package.name, silent, str(torch.version), f"`{name}` {package.version}", wanted)
+            built = table.wanted(package.version) is not None
+            why = "because they were built for each other" if built else "which no table binds to a torch"
+            chosen = f"`{name}` {package.version} was chosen, {why}"
+            yield _finding(resolution, package.name, silent, str(torch.version), chosen, wanted)
 
 
 def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Examination) -> Iterator[Finding]:
@@ -111,7 +119,7 @@ def _held_torch(resolution: Resolution, torch: ResolvedPackage, examination: Exa
         if isinstance(origin, DistributionOrigin) and origin.coupling:
             newest = _newest(torch, examination)
             if newest is not None and not demand.admits(newest):
-                chosen = f"`torch` {torch.version}"
+                chosen = f"`torch` {torch.version} was chosen, because they were built for each other"
                 wanted = str(demand.specifier)
                 yield _finding(resolution, origin.name, origin.version, str(newest.public), chosen, wanted)
 
@@ -162,10 +170,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 def _finding(resolution: Resolution, name: str, version: str, torch: str, chosen: str, wanted: str) -> Finding:
     return RULE.finding(
         subject=name,
-        message=(
-            f"metadata alone lets `{name}` {version} stand beside `torch` {torch}, an ABI mismatch; "
-            f"{chosen} was chosen because they were built for each other"
-        ),
+        message=(f"metadata alone lets `{name}` {version} stand beside `torch` {torch}, an ABI mismatch; {chosen}"),
         evidence=(Evidence(f"{name} {version} goes with torch{wanted} and declares no torch", "shipped table"),),
         remedy=Remedy(f"pin torch and `{name}` together"),
         location=chain_to(resolution, canonicalize_name(name)).location,
