@@ -11,6 +11,7 @@ import pytest
 
 from envdoctor.adapters.probe import environment_files
 from envdoctor.adapters.probe.environment_files import parse_record
+from envdoctor.adapters.probe.environment_layout import plain_path
 from envdoctor.adapters.probe.environment_metadata import parse_headers, read_egg_requires
 from envdoctor.adapters.probe.installed_environment import EnvironmentNotFound, read_environment
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblemKind
@@ -225,6 +226,30 @@ def test_windows_and_conda_layouts(tmp_path):
     assert environment.python == (3, 11)
     assert environment.conda_packages == (("libblas", "3.9.0", "20_mkl", "conda-forge"),)
     assert [problem.kind for problem in environment.problems] == [EnvironmentProblemKind.NO_INTERPRETER]
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        (r"\\?\C:\my env", r"C:\my env"),
+        (r"\\?\UNC\server\share\env", r"\\server\share\env"),
+        (r"\\?\unc\server\share\env", r"\\server\share\env"),
+        (r"\\?\Volume{7f1c}\env", r"\\?\Volume{7f1c}\env"),
+        (r"\\server\share\env", r"\\server\share\env"),
+        (r"C:\env", r"C:\env"),
+    ],
+)
+def test_a_path_is_read_without_the_prefix_that_keeps_slashes_for_names(path, plain):
+    assert plain_path(path, windows=True) == plain
+    assert plain_path(path, windows=False) == path
+
+
+@pytest.mark.skipif(os.name != "nt", reason="only Windows has the prefix")
+def test_an_environment_behind_the_prefix_is_the_same(site):
+    site.add("one", "1.0")
+    plain, prefixed = (read_environment(place) for place in (site.folder, Path(f"\\\\?\\{site.folder}")))
+    assert prefixed.distributions == plain.distributions
+    assert prefixed.problems == plain.problems
 
 
 def test_what_is_no_environment_is_refused_with_a_reason(tmp_path):

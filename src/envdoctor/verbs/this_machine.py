@@ -56,6 +56,7 @@ class ThisMachine:
     def look(self, environment: str) -> EnvironmentState:
         """Return what is at a place."""
         from envdoctor.adapters.probe.environment_files import with_files
+        from envdoctor.adapters.probe.environment_layout import plain_path
         from envdoctor.adapters.probe.installed_environment import EnvironmentNotFound, read_environment
 
         path = Path(environment)
@@ -79,7 +80,7 @@ class ThisMachine:
             )
         elif any(item.kind is EnvironmentProblemKind.FOREIGN_INTERPRETER for item in read.problems):
             fault = f"the Python in `{environment}` is another environment's; remove it, or name another place"
-        own = [item for item in read.distributions if Path(item.location).is_relative_to(path)]
+        own = [item for item in read.distributions if Path(item.location).is_relative_to(plain_path(environment))]
         record = read_record(path)
         # A patch may have taken a file away on purpose.
         removed = {item.path for item in record.patched if item.state == "patched"} if record is not None else set()

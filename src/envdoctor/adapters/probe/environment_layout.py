@@ -13,8 +13,18 @@ from envdoctor.adapters.probe.environment_metadata import read_text
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, EnvironmentProblemKind, Venv
 
-__all__ = ["EnvironmentNotFound", "Layout", "base_problems", "find_layout", "of_another", "read_pyvenv", "without_site"]
+__all__ = [
+    "EnvironmentNotFound",
+    "Layout",
+    "base_problems",
+    "find_layout",
+    "of_another",
+    "plain_path",
+    "read_pyvenv",
+    "without_site",
+]
 
+_PREFIX = re.compile(r"\\\\\?\\(?:(UNC)\\|(?=[A-Za-z]:))", re.IGNORECASE)
 _NAMED = re.compile(r"(?:python|pypy)(\d)\.(\d+)t?(?:\.exe)?$")
 
 
@@ -128,6 +138,15 @@ class Layout:
 def may_be_python(path: Path) -> bool:
     """Return whether a program, or what a link leads to, is called as interpreters are."""
     return any(_INTERPRETER.match(name.lower()) for name in (path.name, Path(os.path.realpath(path)).name))
+
+
+def plain_path(path: str, *, windows: bool = os.name == "nt") -> str:
+    r"""Return a path of Windows without the prefix ``\\?\``, behind which a forward slash is part of a name.
+
+    What is found in an environment is joined with forward slashes.
+    """
+    found = _PREFIX.match(path) if windows else None
+    return path if found is None else ("\\\\" if found[1] else "") + path[found.end() :]
 
 
 def find_layout(path: Path) -> Layout:

@@ -27,6 +27,7 @@ from envdoctor.adapters.probe.environment_layout import (
     find_layout,
     may_be_python,
     of_another,
+    plain_path,
     without_site,
 )
 from envdoctor.adapters.probe.environment_scan import (
@@ -73,7 +74,7 @@ def read_environment(
     Raises EnvironmentNotFound.
     """
     variables = os.environ if environ is None else environ
-    layout = find_layout(Path(path).absolute())
+    layout = find_layout(Path(plain_path(str(Path(path).absolute()))))
     asking = _Asking(layout, ask, timeout_s, environ)
     scans = {str(folder): scan_folder(str(folder)) for folder in layout.site_packages}
     # Most often nothing else is on its path: the disk is looked at while the interpreter starts.
