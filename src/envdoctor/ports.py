@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -30,9 +31,11 @@ _OF_THE_SYSTEM = frozenset(
     {
         *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
         *(errno.ENOSPC, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOTCONN),
-        *(getattr(errno, name) for name in ("EDQUOT", "ESTALE") if hasattr(errno, name)),
+        *(errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH),
+        *(getattr(errno, name) for name in ("EDQUOT", "ESTALE", "EHOSTDOWN") if hasattr(errno, name)),
     }
 )
+_LONGEST_OF_WINDOWS = 259
 
 
 class IndexUnavailable(Exception):
@@ -147,13 +150,19 @@ class UsageError(Exception):
         self.messages: Sequence[str | Unknown] = messages
 
 
-def refused_path(error: BaseException) -> str | None:
+def refused_path(error: BaseException, *, windows: bool = os.name == "nt") -> str | None:
     """Return what is wrong with a path that the system refuses; None where an error tells of something else.
 
     What a person typed may lie in a folder that only another user enters, or be longer than a name can be; to ask
     whether it is there raises, then, and so does every verb that asks. No such path is a fault of ours.
     """
-    if not isinstance(error, OSError) or error.filename is None or error.errno not in _OF_THE_SYSTEM:
+    if not isinstance(error, OSError) or error.filename is None:
+        return None
+    # What Windows says of shares and of long names is mostly this number, for POSIX has none for it.
+    unnamed = error.errno == errno.EINVAL and getattr(error, "winerror", None) is not None
+    if not unnamed and error.errno not in _OF_THE_SYSTEM:
         return None
     path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else str(error.filename)
-    return f"`{path}` cannot be used: {error.strerror}"
+    long = windows and len(path) > _LONGEST_OF_WINDOWS
+    way_on = "; a path of more than 259 characters needs `LongPathsEnabled` in the registry" if long else ""
+    return f"`{path}` cannot be used: {error.strerror}{way_on}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -18,7 +19,7 @@ from envdoctor.adapters.terminal import fitted
 from envdoctor.adapters.written_files import write_together
 from envdoctor.cli.main import main
 from envdoctor.cli.verb_list import VERBS
-from envdoctor.ports import UsageError
+from envdoctor.ports import UsageError, refused_path
 from song_maker import EXAMPLE, ON_ITS_INDEX
 
 PROGRAM = [sys.executable, "-m", "envdoctor"]
@@ -284,6 +285,30 @@ def test_a_python_that_nobody_can_judge_for_is_refused_before_anything_is_read(
 
 def _break(arguments: list[str]) -> list[str]:
     raise ZeroDivisionError("a\nb")
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENAMETOOLONG, errno.ETIMEDOUT])
+def test_a_file_that_the_system_cannot_get_at_is_no_fault_of_ours(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "requirements.txt").write_text("idna\n")
+
+    def resolve(path: Path, *, strict: bool = False) -> Path:
+        if path.name == "requirements.txt":
+            raise OSError(number, "no answer", str(path))
+        return path
+
+    monkeypatch.setattr(Path, "resolve", resolve)
+    assert main(["check", str(tmp_path), "--offline"]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"error: `{tmp_path / 'requirements.txt'}` cannot be used: no answer\n")
+
+
+def test_a_path_that_is_too_long_for_windows_is_told_how_it_can_be_taken() -> None:
+    short, long = (OSError(errno.ENAMETOOLONG, "too long", "C:\\" + "a" * length) for length in (9, 270))
+    assert "LongPathsEnabled" in str(refused_path(long, windows=True))
+    assert "LongPathsEnabled" not in f"{refused_path(long, windows=False)}{refused_path(short, windows=True)}"
+    assert refused_path(OSError(errno.ENOENT, "not there", "a")) is None
 
 
 def test_a_fault_of_our_own_is_one_message_and_a_code_of_its_own(
