@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
@@ -24,6 +25,7 @@ __all__ = [
     "SilentProgress",
     "Tell",
     "UsageError",
+    "refuse_device",
     "refused_path",
 ]
 
@@ -166,3 +168,9 @@ def refused_path(error: BaseException, *, windows: bool = os.name == "nt") -> st
     long = windows and len(path) > _LONGEST_OF_WINDOWS
     way_on = "; a path of more than 259 characters needs `LongPathsEnabled` in the registry" if long else ""
     return f"`{path}` cannot be used: {error.strerror}{way_on}"
+
+
+def refuse_device(file: BinaryIO, *, windows: bool = os.name == "nt") -> None:
+    """Raise OSError for a device that may have no end. A terminal has one, which Windows does not tell from a port."""
+    if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and (windows or not file.isatty()):
+        raise OSError(errno.EINVAL, "it is a device, which may have no end")

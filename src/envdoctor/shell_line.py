@@ -15,6 +15,9 @@ _PLAIN = re.compile(r"[\w\\/:.=+\[\]*?-][\w\\/:.=+~\[\]*?-]*\Z")
 
 _NAME = re.compile(r"[A-Za-z0-9][\w-]*")
 _UPGRADE_ALL = "--upgrade=*"
+_READ_BY_POWERSHELL = re.compile("[$`\u201c-\u201e]")
+"""What has a meaning between double quotes, typographic ones among them."""
+_AFTER_BACKTICK = r"`\g<0>"
 
 
 def shell_line(
@@ -24,22 +27,32 @@ def shell_line(
     if not windows:
         return "".join(f"{name}={value} " for name, value in (variables or {}).items()) + shlex.join(words)
     line = " ".join(map(_quoted, words))
-    if variables:
-        # The two shells set variables in different ways, and PowerShell can call the other one.
+    if not variables:
+        return line
+    # The two shells set variables in different ways, and each can call the other one.
+    if line == " ".join(words):
         return f'cmd /c "{"".join(f"set {name}={value}&& " for name, value in variables.items())}{line}"'
-    return line
+    # Double quotes cannot stand in double quotes for both of them.
+    inner = " ".join(word if _PLAIN.match(word) else _single_quoted(word) for word in words)
+    settings = "".join(f"Set-Item Env:{name} {_single_quoted(value)}; " for name, value in variables.items())
+    return f'powershell -c "{_READ_BY_POWERSHELL.sub(_AFTER_BACKTICK, settings + inner)}"'
 
 
 def _quoted(word: str) -> str:
     if _PLAIN.match(word):
         return word
-    if "$" in word or "`" in word:
+    if _READ_BY_POWERSHELL.search(word):
         # Double quotes would not keep PowerShell from reading these; cmd knows double quotes alone, and such a path is
         # rare enough to be for the shell that people have.
-        return "'" + re.sub("(['\u2018-\u201b])", r"\1\1", word) + "'"
+        return _single_quoted(word)
     # A program counts the backslashes before a quotation mark: doubled, they are themselves.
     backslashes = len(word) - len(word.rstrip("\\"))
     return f'"{word.replace(chr(34), chr(92) + chr(34))}{chr(92) * backslashes}"'
+
+
+def _single_quoted(word: str) -> str:
+    """Return a word in single quotes, in which PowerShell reads nothing; typographic ones are quotes to it as well."""
+    return "'" + re.sub("(['\u2018-\u201b])", r"\1\1", word) + "'"
 
 
 def path_from_here(path: Path) -> Path:

@@ -15,7 +15,7 @@ from envdoctor.adapters.apply.paths import fault_of_relative
 from envdoctor.adapters.apply.records import shell_scripts
 from envdoctor.adapters.apply.snapshot import take_listing, touched_files
 from envdoctor.model.target import Arch, OperatingSystem, Target
-from envdoctor.verbs.environment_places import launcher
+from envdoctor.verbs.environment_places import as_script, launcher
 from envdoctor.verbs.this_machine import ThisMachine
 
 AWKWARD = {"A": "it's", "B": "two words", "C": '$(touch x) `y` "z" %PATH%', "D": "", "E": "a\nb"}
@@ -51,6 +51,16 @@ def test_a_launcher_for_a_shell_quotes_its_paths() -> None:
     words = shlex.split(text.splitlines()[1])
     here = str(Path("/it's here/env"))
     assert words == ["exec", "/opt/my python", "-m", "envdoctor", "run", "--env", here, "--", "$@"]
+
+
+def test_a_batch_file_is_written_as_the_console_reads_it() -> None:
+    for name, encoding in (("J\u00f6rg", "cp850"), ("J\u00f6rg", "cp437"), ("Ann", "cp932")):
+        text = launcher(Path("unused"), rf"C:\Users\{name}\python.exe", windows=True)[1]
+        assert as_script(text, windows=True, of_console=encoding) == text.encode(encoding)
+    text = launcher(Path("unused"), "C:\\\u4e2d\\python.exe", windows=True)[1]
+    first, second = as_script(text, windows=True, of_console="cp850").decode("utf-8").splitlines()
+    assert (first, second) == ("@chcp 65001 >nul", text.strip())
+    assert as_script(text, windows=False) == text.encode("utf-8")
 
 
 @pytest.mark.parametrize(

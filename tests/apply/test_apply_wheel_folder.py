@@ -61,7 +61,7 @@ def test_the_lock_names_path_and_hash(folder: Path, served: Served, tmp_path: Pa
 
 def test_a_folder_outside_of_the_project_is_named_whole(folder: Path, served: Served, tmp_path: Path) -> None:
     (folder / "wheels").rename(tmp_path / "far")
-    (folder / "requirements.txt").write_text(f"--find-links {tmp_path / 'far'}\nours\n", encoding="utf-8")
+    (folder / "requirements.txt").write_text(f"--find-links {(tmp_path / 'far').as_posix()}\nours\n", encoding="utf-8")
     assert call("lock", folder, served) == 0
     assert wheel_of(folder / "pylock.toml")["path"] == (tmp_path / "far" / OURS[0]).resolve().as_posix()
 
@@ -130,7 +130,8 @@ def test_what_lies_on_another_drive_is_named_whole(folder: Path, served: Served,
         assert wheel_of(tmp_path / "d" / system / "pylock.toml")["path"] == whole
     assert call("lock", folder, served) == 0
     assert wheel_of(folder / "pylock.toml")["path"] == f"wheels/{OURS[0]}"
-    paths = [f"--join={place / 'pylock.toml'}" for place in (folder, tmp_path / "d" / "windows")]
+    other = tmp_path / "d" / ("linux" if os.name == "nt" else "windows")
+    paths = [f"--join={place / 'pylock.toml'}" for place in (folder, other)]
     assert main(["lock", *paths, "--output-dir", str(tmp_path / "e")]) == 0
     assert wheel_of(tmp_path / "e" / "pylock.all.toml")["path"] == whole
 

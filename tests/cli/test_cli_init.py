@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -52,10 +53,10 @@ def test_a_project_by_another_name_than_its_repository_s_is_found_in_it(tmp_path
     # A link; on Windows also a drive's letter for a folder of the network, which is resolved to another name.
     (tmp_path / "repository" / ".git").mkdir(parents=True)
     (tmp_path / "repository" / "server").mkdir()
-    try:
+    with contextlib.suppress(OSError):
         (tmp_path / "link").symlink_to(tmp_path / "repository" / "server")
-    except OSError as error:
-        pytest.skip(f"no links here: {error}")
+    if not (tmp_path / "link").exists():
+        pytest.skip("no links here")
     assert main(["init", str(tmp_path / "link"), "--quiet"]) == 0
     (repo,) = yaml.safe_load((tmp_path / "repository" / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
     assert repo["hooks"][0]["entry"] == "envdoctor check server --offline --quiet"

@@ -58,6 +58,7 @@ def test_a_name_behind_upgrade_is_a_package_where_it_is_no_place(
         ('say "x"', r'"say \"x\""'),
         (r"C:\$x's", r"'C:\$x''s'"),
         ("a`b", "'a`b'"),
+        ("\u201eso\u201c", "'\u201eso\u201c'"),
     ],
 )
 def test_a_word_means_itself_to_cmd_and_to_powershell(word: str, shown: str) -> None:
@@ -68,6 +69,20 @@ def test_variables_are_set_for_the_line_alone() -> None:
     words = ["envdoctor", "lock", "."]
     assert shell_line(words, {"MIRROR": "URL"}, windows=False) == "MIRROR=URL envdoctor lock ."
     assert shell_line(words, {"MIRROR": "URL"}, windows=True) == 'cmd /c "set MIRROR=URL&& envdoctor lock ."'
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        (r"C:\R&D\my project", r"'C:\R&D\my project'"),
+        ("C:\\it's (1) 50%", "'C:\\it''s (1) 50%'"),
+        (r"C:\$x", r"'C:\`$x'"),  # In cmd the backtick stays: such a path is for PowerShell alone.
+    ],
+)
+def test_variables_are_set_for_a_quoted_path_in_both_shells_of_windows(path: str, shown: str) -> None:
+    # Quotes within those of `cmd /c "..."` would end them in PowerShell.
+    line = shell_line(["envdoctor", "lock", path], {"MIRROR": "URL"}, windows=True)
+    assert line == f"powershell -c \"Set-Item Env:MIRROR 'URL'; envdoctor lock {shown}\""
 
 
 def test_a_way_from_a_drive_that_stands_for_another_folder_is_a_short_one(

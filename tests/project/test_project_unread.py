@@ -245,6 +245,7 @@ def test_a_folder_of_files_that_is_not_there_is_no_index(tmp_path: Path):
     assert problem.message == "there is no file or folder `./gone`: pip leaves this `--find-links` aside"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no mkfifo")
 def test_pipes_and_devices_are_not_opened(tmp_path: Path):
     os.mkfifo(tmp_path / "requirements.txt")
     with pytest.raises(ProjectFileError, match="this is a named pipe"):
@@ -254,6 +255,7 @@ def test_pipes_and_devices_are_not_opened(tmp_path: Path):
         read_project(Path(os.devnull))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no /dev/fd")
 def test_what_a_shell_hands_over_is_called_what_it_is(tmp_path: Path):
     reading, writing = os.pipe()
     try:
@@ -274,6 +276,7 @@ def test_what_is_no_json_is_called_so(tmp_path: Path, name: str, line: str):
         read_project(tmp_path / name)
 
 
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="Python has no AF_UNIX on Windows")
 def test_a_socket_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with socket.socket(socket.AF_UNIX) as made:

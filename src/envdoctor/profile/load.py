@@ -8,6 +8,7 @@ from typing import Any
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Profile
+from envdoctor.ports import refuse_device
 from envdoctor.profile.build import build_profile
 from envdoctor.profile.consistency import inconsistencies
 from envdoctor.profile.merge import Merged, merge, single
@@ -92,6 +93,7 @@ def _read(path: Path, source: str) -> str:
         if path.is_fifo() and not path.as_posix().startswith(("/dev/", "/proc/")):
             raise ProfileError(source, [Fault("", "is a named pipe, and no file")])
         with path.open("rb") as stream:
+            refuse_device(stream)
             data = stream.read(LARGEST_BYTES + 1)
     except FileNotFoundError:
         raise ProfileError(source, [Fault("", "no such file")]) from None

@@ -15,6 +15,7 @@ from envdoctor.verbs.check_request import CheckRequest
 
 __all__ = [
     "EnvironmentPart",
+    "as_script",
     "default_environment",
     "launcher",
     "one_environment",
@@ -66,7 +67,7 @@ def write_launchers(parts: Sequence[EnvironmentPart]) -> list[str]:
     for part in parts if len(parts) > 1 else ():
         name, text = launcher(part.environment, sys.executable, windows=os.name == "nt")
         path = part.environment / ".envdoctor" / name
-        path.write_text(text, encoding="utf-8", newline="")
+        path.write_bytes(as_script(text, windows=os.name == "nt"))
         path.chmod(0o755)
         written.append(str(path))
     return written
@@ -80,6 +81,16 @@ def launcher(environment: Path, executable: str, *, windows: bool) -> tuple[str,
         return "run.cmd", f'@"{quoted}" -m envdoctor run --env "%~dp0.." -- %*\r\n'
     here = shlex.quote(str(environment))
     return "run", f'#!/bin/sh\nexec {shlex.quote(executable)} -m envdoctor run --env {here} -- "$@"\n'
+
+
+def as_script(text: str, *, windows: bool, of_console: str = "oem") -> bytes:
+    """Return a script's bytes: ``cmd`` reads them as the console does, and as UTF-8 where that lacks a letter."""
+    if not windows:
+        return text.encode("utf-8", "surrogateescape")
+    try:
+        return text.encode(of_console)
+    except (UnicodeError, LookupError):
+        return f"@chcp 65001 >nul\r\n{text}".encode("utf-8", "surrogatepass")
 
 
 def treated_here(folder: Path) -> list[Path]:

@@ -81,7 +81,9 @@ def _is_added(old: object, new: object, where: str) -> bool:
 
 
 def _block(place: _Place, where: str) -> str:
-    entry = shell_line(["envdoctor", "check", *([] if where == "." else [where]), "--offline", "--quiet"])
+    # pre-commit takes it apart as a POSIX shell does, on Windows as well.
+    words = ["envdoctor", "check", *([] if where == "." else [where]), "--offline", "--quiet"]
+    entry = shell_line(words, windows=False)
     if ": " in entry or " #" in entry:  # YAML would read a key or a comment.
         entry = "'" + entry.replace("'", "''") + "'"
     dash = "-".ljust(place.step)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
 from pathlib import Path
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
-from envdoctor.ports import UsageError
+from envdoctor.ports import UsageError, refuse_device
 
 __all__ = ["Pastes", "option_of_paste", "read_log_file", "read_pastes"]
 
@@ -166,8 +163,7 @@ def _ends(path: Path) -> tuple[bytes, bytes, int]:
     """Return a file's first bytes, its end, and how many lines there are before that end; it may be a pipe."""
     lines = 0
     with path.open("rb") as file:
-        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
-            raise OSError(errno.EINVAL, "it is a device, which may have no end")
+        refuse_device(file)
         end = file.read(_LARGEST)
         begin = end[:4096]
         while more := file.read(_LARGEST):
@@ -183,7 +179,7 @@ def _text(path: Path, option: str) -> str:
     """Return a text file. Raises UsageError where it cannot be read, _NotUnderstood where it is no text."""
     try:
         with path.open("rb") as stream:
-            # A device may have no end.
+            refuse_device(stream)
             data = stream.read(_LARGEST)
     except OSError as error:
         raise UsageError(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
