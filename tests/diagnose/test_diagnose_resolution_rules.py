@@ -411,6 +411,16 @@ def test_unstated_coupling() -> None:
     assert not found("RES206", resolved("torch==2.11.0"), resolved("torchaudio==2.11.0"))
 
 
+@pytest.mark.parametrize(("glibc", "told"), [((2, 28), True), ((2, 35), False)])
+def test_a_source_that_has_a_wheel_for_a_newer_glibc_says_for_which(glibc: tuple[int, int], told: bool) -> None:
+    names = ["llguidance-1.7.6.tar.gz", "llguidance-1.7.6-cp39-abi3-manylinux_2_31_x86_64.whl"]
+    package = resolved("llguidance==1.7.6", sdist=True, risk=BuildRisk.COMPILER)
+    target = replace(LINUX, glibc=glibc)
+    (finding,) = found("RES102", package, index=MemoryIndex({"llguidance": names}), target=target)
+    assert finding.remedy is not None
+    assert ("for glibc 2.31 or later: where the machine has that, say `--glibc 2.31`" in finding.remedy.summary) is told
+
+
 @pytest.mark.parametrize(
     ("name", "newest", "chosen", "why"),
     [

@@ -35,7 +35,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, chain_to
-from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import LEVELS, pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, ProjectPage
@@ -205,11 +205,14 @@ def _wheels(examination: Examination, name: NormalizedName, version: Version, *,
         return generic
     if target is None or page is None or not page.versions:
         return generic
-    pythons = reach_of([item for item in page.of_version(version) if item.kind is FileKind.WHEEL], target).pythons
+    reach = reach_of([item for item in page.of_version(version) if item.kind is FileKind.WHEEL], target)
     newer = [item for item in page.versions if item > version]
     older = [item for item in reversed(page.versions) if item <= version]
     near = list(islice((item for item in [*newer, *older] if _usable(page, item, target)), 1))
-    ways = [f"{pythons_in_words(pythons)} has a wheel of `{name}` {version}"] if pythons else []
+    ways = [f"{pythons_in_words(reach.pythons)} has a wheel of `{name}` {version}"] if reach.pythons else []
+    if (option := LEVELS.get(target.os)) and reach.level is not None and not reach.with_level:
+        level = f"{reach.level[0]}.{reach.level[1]}"
+        ways = [f"there is a wheel for {option} {level} or later: where the machine has that, say `--{option} {level}`"]
     ways += [f"`{name}` {near[0]} has a wheel for this target"] if near else []
     if not ways:
         none = f"no version of `{name}` has a wheel for this target"
