@@ -26,8 +26,9 @@ try:
 
     # Python puts the current folder before everything else here. It may be a stranger's project: a module of its own
     # that is called like one of a library would be run.
-    if sys.path and sys.path[0] in ("", os.getcwd()):  # noqa: PTH109 - pathlib is not imported before this
-        del sys.path[0]
+    with suppress(OSError):  # The current folder may be gone; Python has put nothing there, then.
+        if sys.path and sys.path[0] in ("", os.getcwd()):  # noqa: PTH109 - pathlib is not imported before this
+            del sys.path[0]
 
     from envdoctor.cli.main import main
 except KeyboardInterrupt:

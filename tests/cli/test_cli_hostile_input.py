@@ -158,6 +158,24 @@ def test_a_link_that_leads_to_no_file_is_no_environment_with_nothing_in_it(
     assert "here" in capsys.readouterr().err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="nobody takes away a folder that somebody is in")
+@pytest.mark.parametrize("words", [["check"], ["check", "{}", "--offline"], ["undo"], ["host"], ["fix", "--yes"]])
+def test_a_current_directory_that_is_gone_is_told(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("")
+    (tmp_path / "gone").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    command = [sys.executable, "-m", "envdoctor", *(word.format(tmp_path) for word in words)]
+    leave = ["sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh", *command]
+    ended = subprocess.run(
+        leave, cwd=tmp_path / "gone", env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode == 2
+    assert (
+        ended.stderr
+        == "error: the current directory cannot be used: No such file or directory; go to another one first\n"
+    )
+
+
 NAMED = {
     "a link page": "--find-links {odd}\ndemo\n",
     "an index": "--index-url {odd}\ndemo\n",

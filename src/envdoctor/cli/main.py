@@ -82,10 +82,15 @@ def _own_fault(error: Exception) -> int:
 
 
 def _arguments(argv: list[str]) -> list[str]:
-    """Return the arguments as the parser takes them. Raises UsageError for an empty one."""
+    """Return the arguments as the parser takes them. Raises UsageError for an empty one, or where we stand nowhere."""
     from envdoctor.cli.verb_list import VERBS
+    from envdoctor.ports import UsageError
     from envdoctor.shell_line import with_upgrades
 
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib is not imported before this
+    except OSError as error:
+        raise UsageError(f"the current directory cannot be used: {error.strerror}; go to another one first") from None
     verb = argv[0] if argv else ""
     end = argv.index("--") if "--" in argv else len(argv)
     if verb in VERBS and verb != "run":
