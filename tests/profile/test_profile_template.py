@@ -62,6 +62,6 @@ def test_each_table_of_backends_knows_them_all() -> None:
     assert set(consistency._SYSTEMS) == every
     (choices,) = re.findall(r"backend = .*# (.*)", new_profile_text("my-stack"))
     assert set(choices.split(" | ")) == every
-    without_card_of_a_vendor = {Backend.MPS, Backend.COREML, Backend.CPU, Backend.UNKNOWN}
+    without_card_of_a_vendor = {Backend.DIRECTML, Backend.MPS, Backend.COREML, Backend.CPU, Backend.UNKNOWN}
     assert set(host_needs._VENDORS) | without_card_of_a_vendor == set(Backend)
     assert {*torch_choice._RANK, Backend.COREML, Backend.UNKNOWN} == set(Backend), "Core ML runs no torch"
