@@ -229,6 +229,24 @@ def test_a_pipe_among_the_installed_libraries_is_not_waited_for(tmp_path: Path) 
     assert _in_child(["check", "--env", str(info.parent), "--offline"], tmp_path) in (0, 1, 3)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not there")
+@pytest.mark.parametrize("option", ["--log", "--facts", "--installed"])
+def test_a_named_pipe_is_no_paste_and_one_of_the_shell_is(option: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert _in_child(["check", option, str(tmp_path / "pipe")], tmp_path) == 2
+    reading, writing = os.pipe()
+    os.write(writing, {"--installed": b"idna==3.4\n", "--facts": b'{"gpu.count": 1}', "--log": b"Killed\n"}[option])
+    os.close(writing)
+    command = [sys.executable, "-m", "envdoctor", "check", option, f"/dev/fd/{reading}"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False, pass_fds=[reading]
+    )
+    os.close(reading)
+    assert "named pipe" not in ended.stderr
+    assert ended.returncode in (0, 1, 3)
+
+
 def _in_child(words: list[str], folder: Path, variables: Mapping[str, str] = MappingProxyType({})) -> int:
     """Run a command, which may hang, in a process of its own."""
     source = Path(__file__).parents[2] / "src"
