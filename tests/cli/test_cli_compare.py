@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -162,3 +163,28 @@ def test_what_a_report_says_moves_no_cursor(
 def test_what_is_not_there_is_said_to_be_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["compare", str(tmp_path / "nowhere")]) == 2
     assert "nowhere`: there is no such file or directory" in capsys.readouterr().err
+
+
+def test_a_folder_that_goes_away_while_reports_are_looked_for_ends_nothing(
+    tmp_path: Path, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one.json", "two.json"):
+        (tmp_path / name).write_text(json.dumps(report))
+    (tmp_path / "gone").mkdir()
+    listed = os.scandir
+
+    def vanishing(place: Any = ".") -> Any:
+        if str(place).endswith("gone"):
+            raise FileNotFoundError(2, "No such file or directory", str(place))
+        return listed(place)
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    assert main(["compare", str(tmp_path)]) == 0
+    assert "fault of envdoctor" not in capsys.readouterr().err
+
+
+def test_a_report_without_end_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (tmp_path / "big.json").open("wb") as file:
+        file.truncate(1 << 40)
+    assert main(["compare", str(tmp_path / "big.json"), str(tmp_path / "big.json")]) == 2
+    assert "larger than 256 MiB" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from envdoctor.adapters.read_files import read_file
 from envdoctor.diagnose.environment_differences import compare_environments
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.report import SCHEMA, Change, Deviation, Outlier
@@ -30,6 +32,8 @@ SLOWER = 0.8
 SHORTEST_MS = 0.5
 """Calls shorter than this are the launch, not the work: their rates differ from run to run."""
 _FEWEST_REPORTS = 2
+_LARGEST = 256 * 1024 * 1024
+"""Bytes of a report."""
 _RARE = frozenset({"finding", "conflict"})
 """Sections that a report without any has looked at all the same; where another is missing, nothing of it was."""
 _ASKED = frozenset({"kernel"})
@@ -44,7 +48,9 @@ def read_reports(folder: Path) -> dict[str, Report]:
         raise UsageError(f"`{folder}`: there is no such file or directory")
     if not folder.is_dir():
         raise UsageError(f"what is `{folder}` compared with? give another, or a folder of reports in its place")
-    read = {path.relative_to(folder).as_posix(): read_report(path) for path in sorted(folder.rglob("*.json"))}
+    # Not by `rglob`, which ends where a folder goes away meanwhile.
+    paths = sorted(Path(root, name) for root, _, names in os.walk(folder) for name in names if name.endswith(".json"))
+    read = {path.relative_to(folder).as_posix(): read_report(path) for path in paths if os.path.lexists(path)}
     found = {name: report for name, report in read.items() if report is not None}
     if len(found) < _FEWEST_REPORTS:
         have = "one report" if found else "no report"
@@ -114,7 +120,7 @@ def read_report(path: Path) -> Mapping[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        content = path.read_bytes()
+        content = read_file(path, _LARGEST)
     except OSError as error:
         raise UsageError(f"`{path}`: it cannot be read: {error.strerror or error}") from error
     if path.suffix != ".json" and not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
