@@ -225,13 +225,13 @@ def test_ctrl_c_while_a_cut_short_fix_is_taken_back_begins_nothing_after_it(
         with pytest.raises(SystemExit):
             fix("--yes")
     assert list_journals(environment)[0].state == "open"
-    back = restore.roll_back
+    back = restore._roll_back
 
     def interrupted(*given: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return back(*given)
 
-    monkeypatch.setattr(restore, "roll_back", interrupted)
+    monkeypatch.setattr(restore, "_roll_back", interrupted)
     assert fix("--yes") == 130
     assert not environment.exists()
     assert "in force" not in capsys.readouterr().err

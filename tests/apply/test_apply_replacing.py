@@ -10,9 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from envdoctor.adapters.apply import restore
 from envdoctor.adapters.apply.durable import first_in_use, leads_elsewhere, put_in_place, remove_file, remove_tree
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.interpreters import PythonFacts
+from envdoctor.adapters.apply.journal import Journal
 from envdoctor.adapters.apply.snapshot import Entry, touched_files
 
 windows = pytest.mark.skipif(os.name != "nt", reason="only Windows keeps files that are open")
@@ -85,6 +87,30 @@ def test_only_programs_and_libraries_are_asked_for(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with (tmp_path / "notes.txt").open("r+"):
         assert first_in_use([tmp_path / "notes.txt", tmp_path / "gone.exe"]) is None
+
+
+def test_what_runs_is_looked_for_before_the_last_step_of_a_fix_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, patched = tmp_path / ".venv", tmp_path / "serve.py"
+    patched.write_text("device = 'cuda'")
+    names = []
+    for created in (True, False):
+        journal = Journal.create(environment, {"created": created, "project": str(tmp_path)})
+        if not created:
+            journal.write_file("patch", "project", "serve.py", patched, b"device = 'cpu'", "")
+        journal.write("end")
+        journal.close()
+        names.append(journal.id)
+    monkeypatch.setattr(restore, "KEEPS_OPEN_FILES", True)
+    monkeypatch.setattr(restore, "first_in_use", lambda _paths: environment / "Scripts/python.exe")
+    with pytest.raises(OSError, match="nothing was changed, because another program runs it"):
+        restore.take_back(environment, reversed(names), tmp_path)
+    assert patched.read_text() == "device = 'cpu'"
+    monkeypatch.setattr(restore, "first_in_use", lambda _paths: None)
+    restore.take_back(environment, reversed(names), tmp_path)
+    assert patched.read_text() == "device = 'cuda'"
+    assert not environment.exists()
 
 
 def test_nothing_is_left_of_a_lock_that_came_to_nothing(tmp_path: Path) -> None:

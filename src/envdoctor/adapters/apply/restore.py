@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
@@ -43,7 +43,7 @@ def recover(environment: Path, project: Path | None = None) -> list[tuple[str, R
     records = [record for record in list_journals(environment) if record.state in ("open", "empty", "damaged")]
     _check_all(environment, records, project)
     with deferred():
-        return [(record.id, roll_back(environment, record, project)) for record in reversed(records)]
+        return [(record.id, _roll_back(environment, record)) for record in reversed(records)]
 
 
 def take_back(environment: Path, ids: Iterable[str], project: Path | None = None) -> list[tuple[str, Restored]]:
@@ -54,7 +54,7 @@ def take_back(environment: Path, ids: Iterable[str], project: Path | None = None
     _check_all(environment, chosen, project)
     for record in chosen:
         with shielded():
-            done.append((record.id, roll_back(environment, record, project)))
+            done.append((record.id, _roll_back(environment, record)))
     _forget_repairs(environment)
     return done
 
@@ -81,11 +81,12 @@ def _is_repair(record: JournalRecord) -> bool:
     )
 
 
-def _check_all(environment: Path, records: Iterable[JournalRecord], project: Path | None) -> None:
-    """Look through all journals before the first is worked by. Raises OutOfReach."""
+def _check_all(environment: Path, records: Sequence[JournalRecord], project: Path | None) -> None:
+    """Look through all journals before the first is worked by. Raises OutOfReach, and OSError where a program runs."""
     for record in records:
         if record.state != "empty":
             check_reach(environment, record, project)
+    _check_free(environment, records)
 
 
 @dataclass(slots=True)
@@ -106,14 +107,17 @@ def roll_back(environment: Path, record: JournalRecord, project: Path | None = N
     What a person changed or added after a finished fix is put aside, never thrown away. ``project``: the folder whose
     files may be touched besides the environment's; raises OutOfReach, before any change, where the journal has others.
     """
+    _check_all(environment, [record], project)
+    return _roll_back(environment, record)
+
+
+def _roll_back(environment: Path, record: JournalRecord) -> Restored:
     restored = Restored()
     if record.state == "empty":
         shutil.rmtree(record.folder, ignore_errors=True)
         with suppress(OSError):
             record.folder.parent.rmdir()
         return restored
-    check_reach(environment, record, project)
-    _check_free(environment, record)
     finished = any(event["event"] == "end" for event in record.events)
     journal = Journal(record.folder)
     try:
@@ -139,9 +143,10 @@ def roll_back(environment: Path, record: JournalRecord, project: Path | None = N
     return restored
 
 
-def _check_free(environment: Path, record: JournalRecord) -> None:
+def _check_free(environment: Path, records: Iterable[JournalRecord]) -> None:
     """Raise OSError where what would be taken away runs and the system keeps it then: better before than half-way."""
-    if not KEEPS_OPEN_FILES or not (record.begin.get("created") or record.of_kind("packages-begin")):
+    goes = any(record.begin.get("created") or record.of_kind("packages-begin") for record in records)
+    if not KEEPS_OPEN_FILES or not goes:
         return
     used = first_in_use(environment / name for name, entry in take_listing(environment).items() if entry.kind == "f")
     if used is not None:
