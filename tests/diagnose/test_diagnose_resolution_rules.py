@@ -307,6 +307,43 @@ def test_shared_files_are_counted() -> None:
     assert "own the same files" in blind.message
 
 
+def _cv2(name: str, version: str, binary: str) -> dict[str, str]:
+    record = f"cv2/__init__.py,sha256=one,1\ncv2/cv2.abi3.so,sha256={binary},1\n"
+    return {"cv2/__init__.py": "", "cv2/cv2.abi3.so": "", f"{name}-{version}.dist-info/RECORD": record}
+
+
+@pytest.mark.parametrize(
+    ("other", "binaries", "severity", "said"),
+    [
+        ("4.10.0.84", ("gui", "none"), Severity.WARNING, "1 of them with other content"),
+        ("4.10.0.84", ("one", "one"), Severity.INFO, "with the same content"),
+        ("4.10.0.84", None, Severity.WARNING, "decides on windows (`cv2.imshow`)"),
+        ("4.11.0.86", ("gui", "none"), Severity.ERROR, "the one installed last wins"),
+        ("4.11.0.86", None, Severity.ERROR, "the one installed last wins"),
+    ],
+)
+def test_builds_of_one_version_that_give_the_same_module_are_no_error(other, binaries, severity, said) -> None:
+    """What pip installs of ComfyUI and its nodes: `import cv2` works, whichever of the two comes last."""
+    archives = None
+    if binaries is not None:
+        archives = MemoryArchives(
+            {
+                "opencv-python": _cv2("opencv_python", "4.10.0.84", binaries[0]),
+                "opencv-python-headless": _cv2("opencv_python_headless", other, binaries[1]),
+            }
+        )
+    packages = (resolved("opencv-python==4.10.0.84"), resolved(f"opencv-python-headless=={other}"))
+    (finding,) = found("RES203", *packages, archives=archives)
+    assert finding.severity is severity
+    assert said in finding.message
+    assert ("decides on" in finding.message) is (severity is Severity.WARNING)
+
+
+def test_of_one_version_the_two_builds_of_onnxruntime_are_an_error_all_the_same() -> None:
+    (finding,) = found("RES203", resolved("onnxruntime==1.20.1"), resolved("onnxruntime-gpu==1.20.1"))
+    assert finding.severity is Severity.ERROR
+
+
 def test_a_family_whose_files_are_apart_is_fine() -> None:
     archives = MemoryArchives({"triton": {"triton/a.py": ""}, "pytorch-triton": {"other/a.py": ""}})
     assert not found("RES203", resolved("triton==3.1"), resolved("pytorch-triton==3.1"), archives=archives)

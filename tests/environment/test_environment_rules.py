@@ -100,6 +100,19 @@ def test_env005_knows_the_families_of_a_listing(diagnose):
     environment = read_listing("opencv-python==4.10.0\nopencv-python-headless==4.10.0\nnumpy==1.26\n", "freeze.txt")
     (finding,) = diagnose(environment, "ENV005")
     assert "own the same import package `cv2`" in finding.message
+    assert finding.severity is Severity.WARNING
+    mixed = read_listing("opencv-python==4.10.0\nopencv-python-headless==4.11.0\n", "freeze.txt")
+    assert [item.severity for item in diagnose(mixed, "ENV005")] == [Severity.ERROR]
+
+
+@pytest.mark.parametrize(("other", "severity"), [("4.10.0.84", Severity.WARNING), ("4.11.0.86", Severity.ERROR)])
+def test_env005_builds_of_one_version_with_the_same_module_are_a_warning(site, diagnose, other, severity):
+    site.add("opencv-python", "4.10.0.84", files={"cv2/__init__.py": "", "cv2/cv2.abi3.so": "gui"})
+    site.add("opencv-python-headless", other, files={"cv2/__init__.py": "", "cv2/cv2.abi3.so": "none"})
+    (finding,) = diagnose(read_environment(site.folder), "ENV005")
+    assert finding.severity is severity
+    assert ("decides on windows" in finding.message) is (severity is Severity.WARNING)
+    assert "1 of them with different content" in finding.message
 
 
 def test_env006_missing_code_is_an_error_changed_data_is_not(site, diagnose):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from functools import lru_cache
 
@@ -94,6 +94,12 @@ class Family:
     """Which one to keep, in words."""
     by_backend: Mapping[str, str] = field(default_factory=dict)
     """Which one is for which GPU backend."""
+    apart: str = ""
+    """What sets builds of one version apart, in words, where all give the same module; empty where they do not."""
+
+    def is_one_module(self, versions: Iterable[str]) -> bool:
+        """Return whether its distributions, of these versions, give the same module, whichever is installed last."""
+        return bool(self.apart) and len(set(versions)) == 1
 
 
 _WITHOUT_CUDA = (Backend.ROCM, Backend.XPU, Backend.DIRECTML, Backend.MPS, Backend.COREML)
@@ -250,7 +256,8 @@ def shipped_wheel_facts() -> WheelFacts:
             for row in wheels["kernels"]
         ),
         families=tuple(
-            Family(tuple(row["names"]), row["tree"], row["keep"], row.get("by_backend", {})) for row in wheels["family"]
+            Family(tuple(row["names"]), row["tree"], row["keep"], row.get("by_backend", {}), row.get("apart", ""))
+            for row in wheels["family"]
         ),
         needs=needs,
     )

@@ -5,7 +5,8 @@ Compares the RECORD files of distributions in one folder by path, and the shared
 Where no file lists are at hand (a pasted listing), it knows the families that own one import package.
 Files that are the same in both and harmless (empty namespace files, licences, scripts) are passed over. One that keeps
 a second copy of the shared files and has a start file (`.pth`) puts them in place whenever Python starts, as
-`urllib3-future` does: that is said, and is no fault.
+`urllib3-future` does: that is said, and is no fault. Builds of one version that all give the same module (OpenCV's) are
+a warning, which says what sets them apart.
 
 ## Why it is bad
 Which of the two is imported depends on the order of installation; uninstalling either breaks the other. With
@@ -133,6 +134,7 @@ def _finding(
     different = sorted({path for overlap in overlaps for path in overlap.different})
     severity = min((overlap.severity or Severity.INFO for overlap in overlaps), key=lambda item: item.rank)
     content = f", {len(different)} of them with different content" if different else ", with the same content"
+    apart = _apart(group) if severity is Severity.ERROR else ""
     evidence = [Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group]
     evidence += [Evidence(f"differs: {path}") for path in different[:8]]
     evidence += [Evidence(f"shared: {path}") for path in sorted(shared - set(different))[: 3 if different else 8]]
@@ -142,8 +144,8 @@ def _finding(
         content += f"; `{restored}` puts its own in place whenever Python starts"
     return RULE.finding(
         subject=group[0].name,
-        message=f"{_names(group)} own the same {count}{content}",
-        severity=severity,
+        message=f"{_names(group)} own the same {count}{content}{apart}",
+        severity=Severity.WARNING if apart else severity,
         evidence=tuple(evidence),
         remedy=_remedy(examination, environment, group) if severity is not Severity.INFO else None,
     )
@@ -159,13 +161,22 @@ def _known_rivals(examination: Examination, environment: InstalledEnvironment, t
         if all(item.files for item in group) and len({item.location for item in group}) == 1:
             # The file lists were compared, and these releases do not share anything that matters.
             continue
+        apart = _apart(group)
         yield RULE.finding(
             subject=group[0].name,
-            message=f"{_names(group)} own the same import package `{package}`",
-            severity=Severity.ERROR,
+            message=f"{_names(group)} own the same import package `{package}`{apart}",
+            severity=Severity.WARNING if apart else Severity.ERROR,
             evidence=tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group),
             remedy=_remedy(examination, environment, group),
         )
+
+
+def _apart(group: _Group) -> str:
+    """Return what the one that was installed last decides on, where all are builds of one version; else empty."""
+    family = family_of([item.name for item in group])
+    if family is None or not family.is_one_module(item.version for item in group):
+        return ""
+    return f": builds of one version; the one installed last decides on {family.apart}"
 
 
 def _names(group: _Group) -> str:

@@ -4,6 +4,8 @@
 
 Reports distributions of one resolution that own the same files, with the number of files, and of files with other
 content, where their listings and RECORD files can be read. Which of them to keep follows from the target's backend.
+Builds of one version that all give the same module (OpenCV's) are a warning, which says what sets them apart: files of
+two versions are not mixed. Where no file has other content, it is a note.
 
 ## Why is this bad
 
@@ -12,7 +14,8 @@ The one installed last wins, in an order that nobody chose; taking one away take
 ## Example
 
 `onnxruntime` and `onnxruntime-gpu` both own the folder `onnxruntime/`: the GPU provider comes and goes, and after an
-uninstall `onnxruntime` has no attribute `InferenceSession`.
+uninstall `onnxruntime` has no attribute `InferenceSession`. `opencv-python` and `opencv-python-headless` of one version
+both give `cv2`; `cv2.imshow` is there only where the first is installed last.
 
 ## References
 
@@ -90,8 +93,14 @@ def _finding(
         return None
     names = " and ".join(f"`{item.name}` {item.version}" for item in found)
     different = _different(examination, found, shared) if shared else None
+    severity, decides = Severity.ERROR, ""
+    if family.is_one_module(str(item.version) for item in found):
+        severity, decides = Severity.WARNING, f", and decides on {family.apart}"
+    end = f"(file conflict): the one installed last wins{decides}"
+    if different == []:
+        severity, end = Severity.INFO, "with the same content: uninstalling one takes them from the other"
     count = f"{len(shared)} files" if shared else "the same files"
-    if different is not None:
+    if different:
         count += f", {len(different)} of them with other content,"
     where = f"`{family.tree}/`"
     kept, _ = what_to_take(examination, family, [item.name for item in found])
@@ -101,7 +110,8 @@ def _finding(
     seen = tuple(Evidence(path, where_seen) for path, where_seen in rows[:_MOST])
     return RULE.finding(
         subject=found[0].name,
-        message=f"{names} own {count} in {where} (file conflict): the one installed last wins",
+        message=f"{names} own {count} in {where} {end}",
+        severity=severity,
         evidence=seen or (Evidence(f"these distributions all own {where}", "what is known of their wheels"),),
         remedy=Remedy(f"{kept}; in an environment that has both, uninstall both and install one"),
         location=chain.location,
@@ -119,4 +129,4 @@ def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]
                 yield finding
 
 
-RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=Severity.WARNING)
+RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, ranks=Severity.ERROR)
