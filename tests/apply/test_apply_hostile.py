@@ -29,6 +29,7 @@ from envdoctor.adapters.apply.executor import apply_plan
 from envdoctor.adapters.apply.holding import hold_environment
 from envdoctor.adapters.apply.installers import Uv
 from envdoctor.adapters.apply.journal import list_journals
+from envdoctor.adapters.apply.paths import PathEscape, resolve_inside
 from envdoctor.adapters.index.download import IndexFetch
 from envdoctor.ports import SilentProgress
 
@@ -206,3 +207,14 @@ def test_a_file_that_became_a_link_out_is_left_alone(world: World, served: Serve
     assert apply(world, plan).refused
     assert world.state() == before
     assert outside.read_bytes() == content
+
+
+def test_a_name_that_the_system_does_not_look_at_leaves_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def realpath(path: object) -> str:
+        raise OSError(9, "Invalid handle", str(path))  # `con`, on Windows without a console
+
+    monkeypatch.setattr(os.path, "realpath", realpath)
+    with pytest.raises(PathEscape, match="`con` cannot be looked at: Invalid handle"):
+        resolve_inside(tmp_path, "con")

@@ -42,6 +42,10 @@ def resolve_inside(root: Path, relative: str) -> Path:
     if fault:
         raise PathEscape(f"`{relative}` {fault}")
     path = root / relative
-    if not inside(path, root):
+    try:
+        kept = inside(path, root)
+    except OSError as error:  # `con`, on Windows
+        raise PathEscape(f"`{relative}` cannot be looked at: {error.strerror or error}") from error
+    if not kept:
         raise PathEscape(f"`{relative}` is a link that leads out of `{root}`")
     return Path(os.path.realpath(path))

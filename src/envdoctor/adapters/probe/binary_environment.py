@@ -78,7 +78,9 @@ def _damaged(
     for item in environment.distributions:
         if item.name not in owners:
             continue
-        rows = {posixpath.normpath(f"{item.location}/{row.path}"): row for row in read_files(item) or ()}
+        listed = read_files(item) or ()
+        # As `_places` has it: with forward slashes, on Windows as well.
+        rows = {posixpath.normpath(f"{item.location}/{row.path}".replace("\\", "/")): row for row in listed}
         own = [path for path in rows if path in unreadable and unreadable[path][0] == item.name and is_code(path)]
         suspects = replace(item, files=tuple(rows[path] for path in own))
         reasons = {rows[path].path: unreadable[path][1] for path in own}
