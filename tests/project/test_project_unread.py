@@ -335,7 +335,7 @@ MINE += "[project.optional-dependencies]\nmore = ['six']\n"
     ("lines", "asked", "problems"),
     [
         ("-e ./mine\nmine==1.0", ["idna"], [Kind.INVALID_REQUIREMENT]),
-        ("mine @ file://{root}/mine\nmine<1", ["idna"], [Kind.INVALID_REQUIREMENT]),
+        ("mine @ {uri}/mine\nmine<1", ["idna"], [Kind.INVALID_REQUIREMENT]),
         ("./mine\nmine>=1.0", ["idna"], []),
         ("mine\n./mine", ["idna"], []),
         ("-e ./mine\nmine[more]", ["idna", "six"], []),
@@ -362,7 +362,7 @@ def test_what_a_folder_gives_is_what_other_lines_mean(
         (tmp_path / name).mkdir()
         (tmp_path / name / "pyproject.toml").write_text(text)
     (tmp_path / "bounds.txt").write_text("mine==1.0\n")
-    (tmp_path / "requirements.txt").write_text(lines.format(root=tmp_path.as_posix()))
+    (tmp_path / "requirements.txt").write_text(lines.format(root=tmp_path.as_posix(), uri=tmp_path.as_uri()))
     target = {"python_version": "3.11", "sys_platform": "linux"}
     project = read_project(tmp_path / "requirements.txt", target_environment=target)
     assert ([each.name for each in project.requirements], _kinds(project)) == (asked, problems)
