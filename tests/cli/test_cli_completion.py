@@ -83,3 +83,17 @@ def test_the_script_for_bash_completes_a_command_line() -> None:
     argv = ["bash", "-c", script]
     done = subprocess.run(argv, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("comfyui-xpu\n", "")
+
+
+def test_to_install_it_for_a_powershell_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
+    asked = {"PATH": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = subprocess.run(
+        [PROGRAM, "--install-completion", "pwsh"],
+        env={**os.environ, **asked},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: PowerShell, which knows where its profile lies, is not on the path;")

@@ -17,6 +17,7 @@ __all__ = ["main"]
 _SETTLED_BY_SIGNAL = 130
 _WRONG_USE = 2
 _OWN_FAULT = 4
+_NO_POWERSHELL = "PowerShell, which knows where its profile lies, is not on the path; `--show-completion` prints the script"
 
 
 def main(argv: list[str] | None = None, *, begin: Callable[[], None] | None = None) -> int:
@@ -143,7 +144,8 @@ def _run(arguments: list[str], begin: Callable[[], None] | None) -> int:
             silence_stdout()
             _say_errors([str(StreamError(reason))], error)
             return _WRONG_USE
-        if (refused := refused_path(error)) is not None:
+        absent = isinstance(error, OSError) and error.filename in ("powershell", "pwsh")
+        if (refused := _NO_POWERSHELL if absent else refused_path(error)) is not None:
             _say_errors([refused], error)
             return _WRONG_USE
         if (code := usage_error(error)) is None:
