@@ -17,7 +17,7 @@ __all__ = ["main"]
 _SETTLED_BY_SIGNAL = 130
 _WRONG_USE = 2
 _OWN_FAULT = 4
-_NO_POWERSHELL = "PowerShell, which knows where its profile lies, is not on the path; `--show-completion` prints the script"
+_NO_POWERSHELL = "PowerShell, which knows where its profile lies, is not on the path; `--show-completion` prints it"
 
 
 def main(argv: list[str] | None = None, *, begin: Callable[[], None] | None = None) -> int:
