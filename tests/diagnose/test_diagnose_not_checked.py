@@ -30,6 +30,7 @@ ALPHA = Subject(SubjectKind.PACKAGE, "alpha", "2.0")
             "the line is in a package's",
         ),
         (Unknown(UnknownKind.MAIN_LIST, Subject(SubjectKind.PROJECT)), "name the list by `--extra`"),
+        (Unknown(UnknownKind.NEWER_GLIBC, ALPHA, cause="2.31"), "say which glibc the target has: `--glibc 2.31`"),
         (Unknown(UnknownKind.UNSOUND, ALPHA), "do not install this resolution"),
         (Unknown(UnknownKind.NO_METADATA, ALPHA, "main"), "ask for another version (`alpha!=2.0` leaves this one out)"),
         (Unknown(UnknownKind.BAD_METADATA, ALPHA, "main", cause="no zip file"), "ask for another version"),

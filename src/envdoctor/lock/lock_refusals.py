@@ -34,6 +34,7 @@ from envdoctor.resolve.solver import any_version
 __all__ = [
     "amiss",
     "direct_demands",
+    "for_a_newer_glibc",
     "given_up",
     "hash_refusals",
     "left_open",
@@ -209,6 +210,13 @@ def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:
     for unknown in diagnosis.unknowns:
         if unknown.kind is UnknownKind.UNSOUND:
             yield Refusal(RefusalKind.UNKNOWN, unknown=unknown)
+
+
+def for_a_newer_glibc(diagnosis: Diagnosis) -> Iterator[Refusal]:
+    """Yield what only a newer glibc than is assumed has a file for: whether a lock could be installed, nobody knows."""
+    for unknown in diagnosis.unknowns:
+        if unknown.kind is UnknownKind.NEWER_GLIBC:
+            yield Refusal(RefusalKind.UNKNOWN, unknown.subject.name, unknown=unknown)
 
 
 def given_up(diagnosis: Diagnosis, resolution: Resolution | None) -> Iterator[Refusal]:

@@ -99,6 +99,8 @@ class Target:
     backend: Backend = Backend.UNKNOWN
     glibc: tuple[int, int] = (2, 28)
     """Lowest glibc promised on Linux; decides manylinux tags (PEP 600)."""
+    glibc_assumed: bool = False
+    """Nothing and nobody tells the glibc: that a file needs a newer one is then no fault, and not known."""
     macos: tuple[int, int] = (14, 0)
     """Lowest macOS release promised."""
     gpu_architecture: str | None = None

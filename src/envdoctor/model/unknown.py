@@ -70,6 +70,8 @@ class UnknownKind(enum.Enum):
     """Its packages come from an index that the main list does not name: the subject."""
     MAIN_LIST = "main-list"
     """It is judged with the main list, and nobody asked for that."""
+    NEWER_GLIBC = "newer-glibc"
+    """Only with a newer glibc than is assumed has it a file, and nothing tells the target's."""
     NOT_RUN = "not-run"
     """What it needs failed before: the subject is what is why."""
     SEARCH_GIVEN_UP = "search-given-up"
@@ -92,7 +94,7 @@ class Unknown:
     status: int | None = None
     """Of an HTTP answer that is none."""
     cause: str = ""
-    """Words of the system, the server or the reader: shown, never read."""
+    """Words of the system, the server or the reader, or the glibc that is needed: shown, never read."""
     demand: str = ""
     """The line that it is about, as it is written."""
     origin: Origin | None = None

@@ -40,7 +40,8 @@ def target_for(profile: Profile) -> Target:
         gpu_architecture=architectures[0] if len(architectures) == 1 else None,
         wsl=declared.wsl,
     )
-    return replace(target, glibc=declared.glibc or target.glibc, macos=declared.macos or target.macos)
+    target = replace(target, glibc=declared.glibc or target.glibc, glibc_assumed=declared.glibc is None)
+    return replace(target, macos=declared.macos or target.macos)
 
 
 def applying(

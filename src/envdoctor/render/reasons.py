@@ -73,6 +73,9 @@ def bare_reason(unknown: Unknown) -> str:
         return "an extra is judged with the main list, which was not asked for"
     if unknown.kind is UnknownKind.OTHER_INDEX:
         return f"its packages come from another index ({unknown.url})"
+    if unknown.kind is UnknownKind.NEWER_GLIBC:
+        needs = f"`{unknown.subject.name}` needs glibc {unknown.cause} or later"
+        return f"{needs}, and nothing tells which the target has (`--glibc` does)"
     if unknown.kind is UnknownKind.UNSOUND:
         return f"it fails its own check, which is a fault of envdoctor: {_objection(unknown)}"
     return unknown.cause or _STATUS.get(unknown.status or 0, "")

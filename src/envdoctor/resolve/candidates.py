@@ -32,7 +32,7 @@ from envdoctor.resolve.edges import admitted_bits, positions_of
 from envdoctor.resolve.manifest import Policy
 from envdoctor.shipped import refused_builds
 
-__all__ = ["CandidateList", "Selector", "pins", "wheel_at", "why_no_wheel"]
+__all__ = ["CandidateList", "Selector", "newer_glibc", "pins", "wheel_at", "why_no_wheel"]
 
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
@@ -212,7 +212,9 @@ class Selector:
         if kind in _NOT_ALLOWED:
             detail = _NOT_ALLOWED[kind]
         elif kind is RejectionKind.TAG:
-            detail = _newer_glibc(tags or "", self._target) or tags or ""
+            level = newer_glibc(tags or "", self._target)
+            needs = "needs glibc {}.{}, the target is taken to have {}.{}"
+            detail = needs.format(*level, *self._target.glibc) if level else tags or ""
         else:
             detail = f"needs Python {file.requires_python}"
         return Rejection(kind, name, file.version, file.filename, detail)
@@ -252,15 +254,13 @@ def _banned(name: NormalizedName, names: frozenset[str], others: frozenset[str])
     return name in names or (":all:" in names and name not in others)
 
 
-def _newer_glibc(tags: str, target: Target) -> str:
-    """Return which glibc a wheel needs that nothing but the target's shuts out, else an empty text (PEP 600)."""
+def newer_glibc(tags: str, target: Target) -> tuple[int, int] | None:
+    """Return which glibc a wheel needs that nothing but the target's shuts out, else None (PEP 600)."""
     found = [(int(level[1]), int(level[2])) for level in _MANYLINUX.finditer(tags)]
     needed = min(found, default=target.glibc)
     if target.os is not OperatingSystem.LINUX or needed <= target.glibc:
-        return ""
-    if parse_tag(tags).isdisjoint(replace(target, glibc=needed).tag_priorities()):
-        return ""
-    return "needs glibc {}.{}, the target is taken to have {}.{}".format(*needed, *target.glibc)
+        return None
+    return None if parse_tag(tags).isdisjoint(replace(target, glibc=needed).tag_priorities()) else needed
 
 
 def wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:

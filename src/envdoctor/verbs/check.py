@@ -18,7 +18,7 @@ from envdoctor.lock.pylock_reader import holds, unmet
 from envdoctor.model.conflict import GroupOutcome
 from envdoctor.model.finding import Finding
 from envdoctor.model.project import Project
-from envdoctor.model.report import Report
+from envdoctor.model.report import Report, Scope
 from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.target import Target
@@ -32,8 +32,8 @@ from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.resolver_input import choose_python, manifest_of
-from envdoctor.verbs.scope import with_groups, with_lock_of_another
+from envdoctor.verbs.resolver_input import choose_python, manifest_of, with_newer_glibc
+from envdoctor.verbs.scope import with_glibc, with_groups, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
 
@@ -99,8 +99,13 @@ def report_of(request: CheckRequest, result: Diagnosed, *, command: str) -> Repo
         facts=tuple(request.facts),
         timings=result.timings,
         environment=request.part,
-        scope=with_groups(with_lock_of_another(request.scope, request.locked, result.target), result.groups),
+        scope=_scope(request, result),
     )
+
+
+def _scope(request: CheckRequest, result: Diagnosed) -> Scope:
+    scope = with_lock_of_another(request.scope, request.locked, result.target)
+    return with_groups(with_glibc(scope, result.target), result.groups)
 
 
 def diagnose_project(request: CheckRequest, *, repair: int | None = None, groups: bool = False) -> Diagnosed:
@@ -121,8 +126,8 @@ def _diagnose_and_judge(request: CheckRequest, repair: str, phases: Phases, *, g
     diagnosis = None
     if request.project is not None and request.index is not None:
         manifest, resolver = choose_python(_manifests(request, request.project), request.index)
+        manifest, diagnosis = _diagnose(request, manifest, request.index, resolver, repair)
         examination = _examination(request, manifest.target)
-        diagnosis = _diagnose(request, manifest, request.index, examination, resolver, repair)
     unread = _left_to_lock(request, manifest, diagnosis)
     outcomes: tuple[GroupOutcome, ...] = ()
     if groups and manifest is not None and diagnosis is not None and not unread:
@@ -265,22 +270,26 @@ def _diagnose(
     request: CheckRequest,
     manifest: Manifest,
     index: Index,
-    examination: Examination,
     resolver: Resolver | None,
     repair: str,
-) -> Diagnosis:
-    def known(resolution: Resolution) -> tuple[Finding, ...]:
-        return breakages(replace(examination, resolution=resolution), request.further)
+) -> tuple[Manifest, Diagnosis]:
+    def found(asked: Manifest, resolver: Resolver | None = None) -> Diagnosis:
+        examination = _examination(request, asked.target)
 
-    return diagnose(
-        manifest,
-        index,
-        progress=request.progress,
-        judge=known,
-        build_risk=request.build_risk,
-        resolver=resolver,
-        repair=repair,
-    )
+        def known(resolution: Resolution) -> tuple[Finding, ...]:
+            return breakages(replace(examination, resolution=resolution), request.further)
+
+        return diagnose(
+            asked,
+            index,
+            progress=request.progress,
+            judge=known,
+            build_risk=request.build_risk,
+            resolver=resolver,
+            repair=repair,
+        )
+
+    return with_newer_glibc(manifest, found(manifest, resolver), found)
 
 
 def _accepted(request: CheckRequest, result: Diagnosed, *, complete: bool) -> tuple[Finding, ...]:

@@ -9,17 +9,25 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.lock.pylock_reader import LockedProject
+from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.conflict import Conflict
+from envdoctor.model.file_table import tags_of
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import FileOption, Project
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.target import Target
+from envdoctor.model.target import Target, dotted
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
+from envdoctor.resolve.candidates import newer_glibc
+from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved
 
-__all__ = ["choose_python", "manifest_of"]
+__all__ = ["choose_python", "manifest_of", "with_newer_glibc"]
+
+_MOST_LEVELS = 4
 
 
 def manifest_of(
@@ -157,3 +165,37 @@ def choose_python(candidates: Sequence[Manifest], index: Index) -> tuple[Manifes
         if isinstance(resolver.as_overridden(), Solved):
             return candidate, resolver
     return candidates[0], None
+
+
+def with_newer_glibc(
+    manifest: Manifest, found: Diagnosis, again: Callable[[Manifest], Diagnosis]
+) -> tuple[Manifest, Diagnosis]:
+    """Return what is left where the target has the glibc that the conflicts' files need, and the manifest for that one.
+
+    Where nothing tells the target's glibc, a conflict that a newer one settles is none, and not known to be none.
+    ``again`` diagnoses another manifest.
+    """
+    tried, unknowns = manifest.target, list[Unknown]()
+    for _ in range(_MOST_LEVELS if tried.glibc_assumed else 0):
+        levels = [level for conflict in found.conflicts for level in _levels(conflict, tried)]
+        if not levels:
+            break
+        tried = replace(tried, glibc=min(levels))
+        hoped = again(replace(manifest, target=tried))
+        left = {conflict.core for conflict in hoped.conflicts}
+        settled = [conflict for conflict in found.conflicts if conflict.core not in left]
+        if settled and not hoped.conflicts_truncated:
+            unknowns += [_needing(conflict, tried) for conflict in settled]
+            manifest, found = replace(manifest, target=tried), hoped
+    return manifest, replace(found, unknowns=(*found.unknowns, *unknowns)) if unknowns else found
+
+
+def _levels(conflict: Conflict, target: Target) -> Iterator[tuple[int, int]]:
+    for item in conflict.clash.rejections:
+        if item.kind is RejectionKind.TAG and (level := newer_glibc(tags_of(item.filename or "") or "", target)):
+            yield level
+
+
+def _needing(conflict: Conflict, target: Target) -> Unknown:
+    line, subject = conflict.core[0], Subject(SubjectKind.PACKAGE, conflict.clash.package)
+    return Unknown(UnknownKind.NEWER_GLIBC, subject, cause=dotted(target.glibc), demand=str(line), origin=line.origin)

@@ -13,7 +13,7 @@ from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.fact import FactState
 from envdoctor.model.project import FileLeftOut, LeftOut, Project
 from envdoctor.model.report import FileRead, Scope, Setting
-from envdoctor.model.target import Target
+from envdoctor.model.target import Target, dotted
 from envdoctor.verbs.target_choice import python_of_patient
 
 if TYPE_CHECKING:
@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from envdoctor.verbs.settings import Settings
     from envdoctor.verbs.target_choice import TargetChoice
 
-__all__ = ["place_in_repository", "scope_of_project", "target_facts", "with_groups", "with_lock_of_another"]
+__all__ = [
+    "place_in_repository",
+    "scope_of_project",
+    "target_facts",
+    "with_glibc",
+    "with_groups",
+    "with_lock_of_another",
+]
 
 
 def scope_of_project(
@@ -52,6 +59,14 @@ def scope_of_project(
 def with_groups(scope: Scope, outcomes: tuple[GroupOutcome, ...]) -> Scope:
     """Return the scope with what came out for the lists that nobody asked for."""
     return replace(scope, beside=outcomes)
+
+
+def with_glibc(scope: Scope, target: Target) -> Scope:
+    """Return the scope with the glibc that was judged for: a newer one than assumed, where files need it."""
+    judged = Setting("glibc", dotted(target.glibc), "assumed")
+    moved = [one.name == "glibc" and one.value != judged.value for one in scope.target_facts]
+    told = (judged if other else one for one, other in zip(scope.target_facts, moved, strict=True))
+    return replace(scope, target_facts=tuple(told))
 
 
 def with_lock_of_another(scope: Scope, locked: LockedProject | None, target: Target) -> Scope:

@@ -120,7 +120,9 @@ def _with_details(target: Target, choice: TargetChoice) -> Target:
     for option, value, system in (("glibc", glibc, OperatingSystem.LINUX), ("macos", macos, OperatingSystem.MACOS)):
         if value is not None and target.os is not system:
             raise UsageError(f"--{option}: the target is {target.os.value}, which has none; `--target-os` chooses it")
-    target = replace(target, glibc=glibc or target.glibc, macos=macos or target.macos)
+    if glibc is not None:
+        target = replace(target, glibc=glibc, glibc_assumed=False)
+    target = replace(target, macos=macos or target.macos)
     facts = card_facts(choice.gpu)
     if not facts:
         return target
@@ -193,7 +195,8 @@ def host_target() -> Target:
     python = min(max(here[:2], _OLDEST), _NEWEST)
     is_known = python == here[:2] and here.releaselevel == "final"
     full = f"{here.major}.{here.minor}.{here.micro}" if is_known else None
-    return Target(os=found, arch=Arch.X86_64 if x86 else arm, python=(python[0], python[1]), python_full=full)
+    machine = Arch.X86_64 if x86 else arm
+    return Target(found, machine, (python[0], python[1]), python_full=full, glibc_assumed=True)
 
 
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
@@ -224,7 +227,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
         target = replace(target, backend=_backend(patient.facts, target))
     glibc = _glibc(patient)
     if glibc is not None and choice.glibc is None and target.os is OperatingSystem.LINUX:
-        target = replace(target, glibc=glibc)
+        target = replace(target, glibc=glibc, glibc_assumed=False)
     macos = _version_of(patient.facts.value("host.macos"))
     if macos is not None and choice.macos is None and target.os is OperatingSystem.MACOS:
         target = replace(target, macos=macos)
@@ -243,7 +246,7 @@ def fitted_of_profile(
         target, choices = replace(target, python=python, python_full=None), ()
     here = system_of(patient) == target.os.value and target.os is OperatingSystem.LINUX
     if glibc is not None and choice.glibc is None and here:
-        target = replace(target, glibc=glibc)
+        target = replace(target, glibc=glibc, glibc_assumed=False)
     return target, choices
 
 
