@@ -10,7 +10,12 @@ from envdoctor.adapters.probe.host_pastes import facts_of_paste
 from envdoctor.adapters.probe.listing import ListingError, read_listing
 from envdoctor.model.environment import EnvironmentProblemKind
 
-NOT_TOLD = (EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, EnvironmentProblemKind.NOT_TOLD)
+NOT_TOLD = (
+    EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD,
+    EnvironmentProblemKind.PYTHON_NOT_TOLD,
+    EnvironmentProblemKind.SYSTEM_NOT_TOLD,
+    EnvironmentProblemKind.NOT_TOLD,
+)
 
 
 def versions(text: str) -> dict[str, str]:

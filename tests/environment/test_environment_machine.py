@@ -16,6 +16,33 @@ SPARK = {"os": "linux", "gpu": [{"name": "NVIDIA GB10", "vendor": "nvidia", "com
 BOTH = {"os": "linux", "gpu": [*LAPTOP["gpu"], *GRAPHICS["gpu"]]}  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("with_project", [False, True])
+@pytest.mark.parametrize(
+    ("facts", "more", "open_"),
+    [
+        (None, (), {"the Python version", "the operating system"}),
+        (None, ("--target-os", "linux"), {"the Python version"}),
+        (None, ("--target-python", "3.11"), {"the operating system"}),
+        (None, ("--target-os", "linux", "--target-python", "3.11"), set()),
+        ({"os": "linux", "python": "3.11.4"}, (), set()),
+    ],
+)
+def test_what_options_or_facts_tell_is_no_open_question(tmp_path, capsys, with_project, facts, more, open_):
+    (tmp_path / "installed.txt").write_text("numpy==1.26.4\n", encoding="utf-8")
+    arguments = ["--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *more]
+    if facts is not None:
+        (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+        arguments += ["--facts", str(tmp_path / "facts.json")]
+    if with_project:
+        (tmp_path / "project").mkdir()
+        (tmp_path / "project" / "requirements.txt").write_text("", encoding="utf-8")
+        arguments.append(str(tmp_path / "project"))
+    main(["check", *arguments])
+    (note,) = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ENV011"]
+    assert {text for text in ("the Python version", "the operating system") if text in note["message"]} == open_
+    assert "which files they own" in note["message"]
+
+
 @pytest.fixture
 def by_mail(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     def check(listing: str, facts: object = None, *more: str) -> list[tuple[str, str, str]]:

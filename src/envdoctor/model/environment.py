@@ -203,6 +203,8 @@ class EnvironmentProblemKind(enum.Enum):
     UNREADABLE_LINE = enum.auto()
     """Of a listing."""
     REQUIREMENTS_NOT_TOLD = enum.auto()
+    PYTHON_NOT_TOLD = enum.auto()
+    SYSTEM_NOT_TOLD = enum.auto()
     NOT_TOLD = enum.auto()
     """What else so short a listing cannot tell."""
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from envdoctor.verbs.index_choice import IndexChoice
     from envdoctor.verbs.patient import Patient
 
-__all__ = ["could_be_asked", "report_of_patient", "with_requirements"]
+__all__ = ["answered", "could_be_asked", "report_of_patient", "with_requirements"]
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
@@ -179,6 +179,22 @@ def _problems(environment: InstalledEnvironment, unfilled: tuple[str, ...]) -> I
             yield replace(problem, detail=f"what these require: {shown}")
 
 
+_ANSWERED_BY = {
+    EnvironmentProblemKind.PYTHON_NOT_TOLD: TargetProperty.PYTHON,
+    EnvironmentProblemKind.SYSTEM_NOT_TOLD: TargetProperty.OS,
+}
+
+
+def answered(patient: Patient, choice: TargetChoice) -> Patient:
+    """Return the patient without the questions of its listing that what was typed, or facts, answer."""
+    environment = patient.environment
+    if environment is None:
+        return patient
+    assumed = assumed_of(patient, choice)
+    still = tuple(each for each in environment.problems if _ANSWERED_BY.get(each.kind) in (None, *assumed))
+    return replace(patient, environment=replace(environment, problems=still))
+
+
 def report_of_patient(
     named: str | None,
     target_choice: TargetChoice,
@@ -194,6 +210,7 @@ def report_of_patient(
     patient = replace(patient, facts=with_card(patient.facts, target_choice.gpu))
     if patient.environment is None:
         patient = replace(patient, environment=torch_of_facts(patient.facts))
+    patient = answered(patient, target_choice)
     profile = _profile(named)
     target, _ = pick_target(target_choice, profile, None)
     assumed: frozenset[TargetProperty] = frozenset()

@@ -20,6 +20,7 @@ from envdoctor.toml_tables import did_you_mean
 from envdoctor.verbs import project_inputs
 from envdoctor.verbs.automatic_backend import choose_backend, facts_for, with_torch
 from envdoctor.verbs.card_choice import with_card
+from envdoctor.verbs.check_environment import answered
 from envdoctor.verbs.check_request import CheckRequest
 from envdoctor.verbs.next_command import Typed
 from envdoctor.verbs.patient import Patient
@@ -96,7 +97,7 @@ def open_session(
     ``python``: that of the environment which will be treated; it is the target's where nobody asks for another.
     """
     facts = facts_for(target_choice, with_card(patient.facts if patient else Facts(), target_choice.gpu))
-    patient = replace(patient, facts=facts) if patient is not None else None
+    patient = replace(answered(patient, target_choice), facts=facts) if patient is not None else None
     settings = replace(project_inputs.load_settings(project), offline=index_choice.offline)
     taken = _take(project, profile, target_choice, settings, facts, patient, groups, python, tell)
     target = taken.target

@@ -158,14 +158,15 @@ def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment
     if not listing.has_requirements:
         detail = "what the distributions require"
         problems.append(EnvironmentProblem(EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, name, detail))
-    unknown = ["which files they own"]
+    not_told = EnvironmentProblemKind.NOT_TOLD
+    unknown = [(not_told, "which files they own")]
     partial = listing.partial or is_excerpt_of(text, [item.name for item in listing.distributions])
     if listing.python is None:
-        unknown.append("the Python version")
+        unknown.append((EnvironmentProblemKind.PYTHON_NOT_TOLD, "the Python version"))
     if not listing.told.platform:
-        unknown.append("the operating system")
+        unknown.append((EnvironmentProblemKind.SYSTEM_NOT_TOLD, "the operating system"))
     if partial:
-        unknown.append("distributions that it leaves out")
+        unknown.append((not_told, "distributions that it leaves out"))
     return InstalledEnvironment(
         distributions=tuple(listing.distributions),
         source=listing.source,
@@ -178,6 +179,6 @@ def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment
         conda_packages=tuple(listing.conda_packages),
         problems=(
             *problems,
-            *(EnvironmentProblem(EnvironmentProblemKind.NOT_TOLD, name, detail) for detail in unknown),
+            *(EnvironmentProblem(kind, name, detail) for kind, detail in unknown),
         ),
     )

@@ -1,7 +1,8 @@
 """What a listing cannot tell.
 
 ## What it does
-Says which questions stay open when nothing but a pasted list of versions is at hand.
+Says which questions stay open when nothing but a pasted list of versions is at hand; not those that options
+(`--target-python`, `--target-os`) or facts answer.
 
 ## Why it is bad
 Silence would look like health: a `pip freeze` says nothing about requirements, files, or the interpreter.
@@ -23,7 +24,12 @@ from envdoctor.model.environment import EnvironmentProblemKind, InstalledEnviron
 from envdoctor.model.finding import Finding, Remedy, Severity, in_words
 from envdoctor.model.unknown import SubjectKind
 
-_NOT_TOLD = (EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, EnvironmentProblemKind.NOT_TOLD)
+_NOT_TOLD = (
+    EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD,
+    EnvironmentProblemKind.PYTHON_NOT_TOLD,
+    EnvironmentProblemKind.SYSTEM_NOT_TOLD,
+    EnvironmentProblemKind.NOT_TOLD,
+)
 
 
 def find(environment: InstalledEnvironment) -> Iterator[Finding]:
