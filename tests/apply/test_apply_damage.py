@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from apply_archives import Served, as_index, serve
 from apply_commands import STACK, Fix
 from apply_world import tree_state
 
-from envdoctor.adapters.apply import holding, restore
+from envdoctor.adapters.apply import holding, journal, restore
 from envdoctor.adapters.apply.journal import Journal, list_journals, read_journal
 from envdoctor.cli.main import main
 from envdoctor.cli.streams import StreamError
@@ -242,3 +243,28 @@ def test_a_pipe_in_the_place_of_a_journal_is_damage(tmp_path: Path) -> None:
     """Nobody writes to it, and reading it would never end."""
     os.mkfifo(tmp_path / "events.jsonl")
     assert read_journal(tmp_path).damage == f"`{tmp_path / 'events.jsonl'}` is no file"
+
+
+def test_the_last_fix_is_the_one_made_last_though_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [datetime(2100, 1, 1, tzinfo=timezone.utc), datetime(1970, 1, 2, tzinfo=timezone.utc)]
+    clock += [datetime(2026, 1, 1, tzinfo=timezone.utc), datetime(2101, 1, 1, tzinfo=timezone.utc)]
+    moments = iter(clock)
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return cls.fromtimestamp(next(moments).timestamp(), tz)
+
+    monkeypatch.setattr(journal, "datetime", Clock)
+    (tmp_path / ".envdoctor/journal/2026-notes").mkdir(parents=True)
+    made = []
+    for _ in clock:
+        one = Journal.create(tmp_path, {"profile": "p"})
+        one.close()
+        made.append(one.id)
+    assert [record.id for record in list_journals(tmp_path) if record.id in made] == made
+    assert [record.begin["time"][:4] for record in list_journals(tmp_path) if record.id in made] == [
+        str(moment.year) for moment in clock
+    ]

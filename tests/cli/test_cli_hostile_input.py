@@ -206,7 +206,7 @@ def test_a_pipe_or_a_device_that_a_project_names_is_not_read(name: str, odd: str
     assert _in_child([verb, str(project), "--index-url", "http://127.0.0.1:1/"], tmp_path) == 3
 
 
-SETTINGS = ["PIP_CONFIG_FILE", "UV_CONFIG_FILE", "PIP_CERT", "PIP_CLIENT_CERT", "SSL_CERT_FILE"]
+SETTINGS = ["PIP_CONFIG_FILE", "UV_CONFIG_FILE", "PIP_CERT", "PIP_CLIENT_CERT", "SSL_CERT_FILE", "SSL_CERT_DIR"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are not there")

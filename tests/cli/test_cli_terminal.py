@@ -220,6 +220,17 @@ def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["constraints", "lock"]
 
 
+def test_what_a_killed_run_left_half_written_goes_with_the_next_one(tmp_path: Path) -> None:
+    names = ("00c0ffee", "0badcafe", "notes")
+    left, of_another, of_people = (tmp_path / f".envdoctor-{name}.partial" for name in names)
+    for path in (left, of_another, of_people):
+        path.write_text("half", encoding="utf-8")
+    for path in (left, of_people):
+        os.utime(path, (1, 1))
+    write_together({tmp_path / "lock": "new"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [of_another.name, of_people.name, "lock"]
+
+
 def test_many_options_stand_below_titles_and_few_below_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--help"]) == 0
     page = capsys.readouterr().out

@@ -14,6 +14,7 @@ import pytest
 
 from envdoctor.adapters.index.credentials import Credentials
 from envdoctor.adapters.index.direct import is_usual
+from envdoctor.adapters.index.exchange import Answer, Asked, ConnectionBroke, Exchange
 from envdoctor.adapters.index.pip_settings import PipSettings
 from envdoctor.adapters.index.transport import Transport, TransportError
 
@@ -250,3 +251,28 @@ def test_with_any_proxy_configured_httpx_is_asked(
     monkeypatch.delitem(sys.modules, "httpx", raising=False)
     assert transport.get("http://far.example/simple/").content == b"by the proxy"
     assert host.asked[0].startswith(b"GET http://far.example/simple/ HTTP/1.1\r\n")
+
+
+# As the ssl module of Python 3.11 with OpenSSL 3.0 says it.
+_REFUSED = "cannot connect ([SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: {} (_ssl.c:992))"
+_CERTIFICATES = {
+    "certificate has expired": "its certificate has expired, by the clock of this machine",
+    "certificate is not yet valid": "its certificate is not valid yet, by the clock of this machine",
+    "Hostname mismatch, certificate is not valid for 'localhost'.": "its certificate is for another host",
+    "IP address mismatch, certificate is not valid for '127.0.0.1'.": "its certificate is for another host",
+    "unable to get local issuer certificate": "its certificate cannot be verified; name the right authorities",
+    "self-signed certificate": "its certificate cannot be verified; name the right authorities",
+}
+
+
+@pytest.mark.parametrize("said", _CERTIFICATES)
+def test_other_authorities_are_advised_only_where_they_would_help(said: str) -> None:
+    class Refusing:
+        def send(self, asked: Asked) -> Answer:
+            raise ConnectionBroke(_REFUSED.format(said), unreachable=True)
+
+    with pytest.raises(TransportError) as refused:
+        Exchange(Refusing(), Asked("https://index.example/", {}, 1.0, 1.0), 100).perform()
+    assert str(refused.value).startswith(_CERTIFICATES[said])
+    assert refused.value.lasting
+    assert ("authorities" in str(refused.value)) == ("authorities" in _CERTIFICATES[said])

@@ -13,6 +13,9 @@ from envdoctor.ports import UsageError
 __all__ = ["write_file", "write_together"]
 
 _STREAMS = ("/dev/", "/proc/")
+_PARTIAL = ".envdoctor-{}.partial"
+_WRITING_S = 60.0
+"""Seconds from which on a file half written belongs to nobody who still runs: writing takes far less than one."""
 
 
 def write_file(path: Path, text: str) -> None:
@@ -36,6 +39,7 @@ def write_together(files: Mapping[Path, str]) -> None:
                 real = Path(os.path.realpath(path))
                 staged.append((_stage(real, text), real))
         for partial, path in staged:
+            _clear_beside(partial)
             partial.replace(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot write `{path}`: {getattr(error, 'strerror', None) or error}") from error
@@ -58,7 +62,7 @@ def _is_stream(path: Path) -> bool:
 
 def _stage(path: Path, text: str) -> Path:
     """Write beside a file what will take its place, and return where."""
-    partial = path.with_name(f".envdoctor-{os.urandom(4).hex()}.partial")
+    partial = path.with_name(_PARTIAL.format(os.urandom(4).hex()))
     try:
         # Exclusively: in a folder that others may write to, nobody has put a link there.
         with partial.open("x", encoding="utf-8", newline="\n") as stream:
@@ -70,3 +74,13 @@ def _stage(path: Path, text: str) -> Path:
             partial.unlink(missing_ok=True)
         raise
     return partial
+
+
+def _clear_beside(partial: Path) -> None:
+    """Remove what runs that were killed have left beside a file that was just written."""
+    with contextlib.suppress(OSError):
+        now = partial.stat().st_mtime  # the clock of that disk, which may not be ours
+        for other in partial.parent.glob(_PARTIAL.format("[0-9a-f]" * 8)):
+            status = other.lstat()
+            if stat.S_ISREG(status.st_mode) and abs(now - status.st_mtime) > _WRITING_S:
+                other.unlink()

@@ -18,7 +18,7 @@ import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ __all__ = ["Journal", "JournalRecord", "fault_of_own", "list_journals", "own_fol
 JOURNALS = "journal"
 _EVENTS = "events.jsonl"
 _SUM = re.compile(rb',"sum":"([0-9a-f]{16})"}$')
+_STAMP = "%Y%m%dT%H%M%S%f"
 
 
 def own_folder(environment: Path) -> Path:
@@ -102,8 +103,10 @@ class Journal:
     def create(cls, environment: Path, begin: Mapping[str, Any]) -> Journal:
         """Start a journal in an environment. Raises OSError."""
         moment = datetime.now(tz=timezone.utc)
-        folder = own_folder(environment) / JOURNALS / f"{moment:%Y%m%dT%H%M%S%f}-{secrets.token_hex(2)}"
-        folder.mkdir(parents=True)
+        journals = own_folder(environment) / JOURNALS
+        journals.mkdir(parents=True, exist_ok=True)
+        folder = journals / f"{_stamp_after(journals, moment)}-{secrets.token_hex(2)}"
+        folder.mkdir()
         journal = cls(folder)
         sync_folder(folder)
         sync_folder(folder.parent)
@@ -228,6 +231,19 @@ def _event(line: bytes, total: str) -> tuple[Mapping[str, Any] | None, str]:
     except (ValueError, RecursionError):
         return None, total
     return (event, total) if isinstance(event, dict) and isinstance(event.get("event"), str) else (None, total)
+
+
+def _stamp_after(journals: Path, moment: datetime) -> str:
+    """Return a moment as an id begins with it, later than all that are there: ids tell which fix was the last.
+
+    A clock may have been set back since an earlier fix.
+    """
+    stamp = moment.strftime(_STAMP)
+    for child in journals.iterdir():
+        with suppress(ValueError, OverflowError):
+            there = datetime.strptime(child.name.partition("-")[0], _STAMP).replace(tzinfo=timezone.utc)
+            stamp = max(stamp, (there + timedelta(microseconds=1)).strftime(_STAMP))
+    return stamp
 
 
 def list_journals(environment: Path) -> list[JournalRecord]:

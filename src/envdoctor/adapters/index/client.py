@@ -238,6 +238,7 @@ def _tls_context(pip: PipSettings) -> ssl.SSLContext:
     for variable in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"):
         if not named and os.environ.get(variable):
             source, named = f"`{variable}`", os.environ[variable]
+    _refuse_pipes()
     try:
         context = _context(named)
     except (OSError, ssl.SSLError, ValueError) as error:
@@ -251,6 +252,17 @@ def _tls_context(pip: PipSettings) -> ssl.SSLContext:
             reason = f"pip's `client-cert` `{pip.client_cert}` cannot be read ({error})"
             raise TransportError(reason, lasting=True) from None
     return context
+
+
+def _refuse_pipes() -> None:
+    """Raise TransportError where OpenSSL would look into a pipe for authorities, and wait for who writes to it."""
+    for place in os.environ.get("SSL_CERT_DIR", "").split(os.pathsep):
+        if os.path.exists(place) and not os.path.isdir(place):
+            try:
+                open_file(Path(place)).close()
+            except OSError as error:
+                reason = f"the certificates `{place}` of `SSL_CERT_DIR` cannot be read ({error})"
+                raise TransportError(reason, lasting=True) from None
 
 
 @lru_cache(maxsize=1)

@@ -30,6 +30,13 @@ _SOME = 64 * 1024
 """Bytes of an answer after which its host has shown that it serves."""
 _CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
 _UNVERIFIED = "its certificate cannot be verified; name the right authorities in `SSL_CERT_FILE` or pip's `cert`"
+_OF_CERTIFICATES = (
+    ("certificate has expired", "its certificate has expired, by the clock of this machine"),
+    ("certificate is not yet valid", "its certificate is not valid yet, by the clock of this machine"),
+    ("ostname mismatch", "its certificate is for another host"),
+    ("IP address mismatch", "its certificate is for another host"),
+)
+"""What OpenSSL says of a certificate where naming other authorities would not help."""
 
 
 class TransportError(Exception):
@@ -147,7 +154,7 @@ class Exchange:
             text = without_credentials(str(error)).strip()
             lasting, silent = _CERTIFICATE in text, self.received < _SOME
             if lasting:
-                text = _UNVERIFIED
+                text = next((words for said, words in _OF_CERTIFICATES if said in text), _UNVERIFIED)
             raise TransportError(text, error.unreachable, lasting, silent) from None
 
     def _followed(self, asked: Asked) -> Reply:
