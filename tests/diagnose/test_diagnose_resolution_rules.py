@@ -393,6 +393,32 @@ def test_a_torch_that_conda_installs_is_no_build_of_the_index(torch, others: lis
     assert found("RES202", resolved(pin), target=windows)
 
 
+@pytest.mark.parametrize(
+    ("pins", "fields", "message", "way"),
+    [
+        (("cupy-cuda11x==13.3.0", "torch==2.7.1+cu126"), {}, "needs CUDA 11 of the system", "take `cupy-cuda12x`"),
+        (("cupy-cuda12x==13.3.0", "torch==2.15.0+cu132"), {}, "needs CUDA 12 of the system", "take `cupy-cuda13x`"),
+        (("paddlepaddle-gpu==2.6.2", "torch==2.7.1+cu126"), {}, "needs CUDA 11 and cuDNN 8 of the system", "have CUDA"),
+        (("paddlepaddle-gpu==2.6.2.post120", "torch==2.7.1+cu126"), {}, None, ""),
+        (("paddlepaddle-gpu==2.6.2", "torch==2.7.1+cu118"), {}, None, ""),
+        (("paddlepaddle-gpu==2.6.2", "torch==2.7.1+cu126"), {"target": WINDOWS}, None, ""),
+        (("cupy-cuda12x==13.3.0", "torch==2.7.1+cu126"), {}, None, ""),
+        (("cupy-cuda11x==13.3.0",), {}, None, ""),
+        (("cupy-cuda11x==13.3.0", "torch==2.7.1+cpu"), {}, None, ""),
+        (("cupy-cuda12x==14.0.0", "nvidia-cublas-cu12==12.8", "torch==2.15.0+cu132"), {}, None, ""),
+        (("cupy-cuda11x==13.3.0", "torch==2.7.1+cu126"), {"facts": facts_of({"cuda.toolkits": ("11.8",)})}, None, ""),
+    ],
+)
+def test_another_cuda_than_torchs_has_to_come_from_the_system(pins, fields, message: str | None, way: str) -> None:
+    findings = found("RES204", *map(resolved, pins), **fields)
+    assert [message in item.message for item in findings] == ([True] if message else [])
+    for item in findings:
+        assert item.severity is Severity.WARNING
+        assert item.remedy is not None
+        assert item.remedy.summary.startswith(way)
+        assert "nothing to do where it has them" in item.remedy.summary
+
+
 def test_cuda_major_is_read_from_dependencies_first() -> None:
     torch = resolved("torch==99.0", dependencies=(by_distribution("nvidia-cuda-runtime-cu12==12.8", "torch", "99.0"),))
     assert len(found("RES204", torch, resolved("onnxruntime-gpu==1.31.1"))) == 1

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports parts of one resolution that were built for different CUDA or cuDNN majors: onnxruntime-gpu, ctranslate2 or
-xformers' extension beside torch, ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`. And an
+xformers' extension beside torch, ctranslate2's cuDNN beside torch's, `nvidia-*-cu12` beside `nvidia-*-cu13`. CuPy and
+Paddle of another CUDA than torch's have their libraries from the system: that is told, too. And an
 onnxruntime-gpu or ctranslate2 for whose CUDA the resolution has no libraries at all, neither torch's nor NVIDIA's own:
 neither of them requires any. A system that has the CUDA toolkit (`cuda.toolkits` of the facts) may do, and a file of
 conda's: then it is a note.
@@ -35,6 +36,7 @@ from packaging.version import Version
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.host_needs import speaks_of_target
+from envdoctor.diagnose.in_place_of import no_wheel
 from envdoctor.diagnose.nvidia_packages import nvidia_package
 from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import misfits, plan_scene
@@ -44,7 +46,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.requirement import holds
-from envdoctor.model.target import Arch, Backend, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.model.version_table import VersionTable, contains
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
@@ -73,11 +75,18 @@ def _loads(user: PackageView, cuda: int) -> list[tuple[str, int]]:
     return [*found, ("cudnn", 8 if cuda < 12 else 9)]
 
 
+_CUPY = "cupy-cuda{}x"
+_OF_THE_SYSTEM = (*map(_CUPY.format, (11, 12, 13)), "paddlepaddle-gpu")
+"""Their own pages send people to the system's CUDA: alone, nothing is said of them."""
+
+
 def _users(scene: Scene, target: Target) -> Iterator[tuple[PackageView, VersionTable, int]]:
     """Yield the packages that load CUDA's libraries and require none, with the CUDA that each was built for."""
-    for name in ("onnxruntime-gpu", "ctranslate2"):
+    for name in ("onnxruntime-gpu", "ctranslate2", *_OF_THE_SYSTEM):
         if name == "ctranslate2" and target.arch is not Arch.X86_64:
             continue  # Its other wheels are for the CPU.
+        if name == "paddlepaddle-gpu" and target.os is not OperatingSystem.LINUX:
+            continue  # Of others nobody has read which CUDA they are for.
         user, table = scene.get(name), shipped_tables()[f"{name}-cuda"]
         wanted = table.wanted(user.version) if user is not None else None
         if user is not None and wanted is not None:
@@ -91,7 +100,9 @@ def _unserved(examination: Examination, scene: Scene, target: Target) -> Iterato
     for user, table, cuda in _users(scene, target):
         if scene.get(_name(nvidia_package("cublas", cuda, cuda))) or (torch and torch.cuda_major == cuda):
             continue
-        if bringing is not None:
+        if user.name in _OF_THE_SYSTEM:
+            yield from _of_the_system(examination, user, table, cuda, bringing)
+        elif bringing is not None:
             yield _of_another(user, table, cuda, bringing)
         elif torch is None or torch.label == "cpu":
             yield from _without(examination, user, table, cuda)
@@ -151,12 +162,44 @@ def _of_another(user: PackageView, table: VersionTable, cuda: int, bringing: Pac
     )
 
 
+def _of_the_system(
+    examination: Examination, user: PackageView, table: VersionTable, cuda: int, bringing: PackageView | None
+) -> Iterator[Finding]:
+    """Yield that the system has to have a CUDA beside the planned one; not where its toolkit is known to be there."""
+    if bringing is None or examination.facts.value("host.jetpack") or _toolkit(examination, cuda):
+        return
+    there = bringing.cuda_major or bringing.version.major
+    wanted = f"CUDA {cuda}{'' if user.name.startswith('cupy') else ' and cuDNN 8'}"
+    ways = [f"have {wanted} on the system, with its libraries on the loader's path (nothing to do where it has them)"]
+    other, target = _CUPY.format(there), examination.target
+    if user.name.startswith("cupy") and other in _OF_THE_SYSTEM and target is not None:
+        if not no_wheel(examination, other, target):
+            ways.insert(0, f"take `{other}` in its place, which is for CUDA {there}")
+    elif bringing.name == "torch":
+        ways.append(f"take a torch or a `{user.name}` of its own index, so that both are for one CUDA")
+    yield _finding(
+        (user.name, bringing.name),
+        f"`{user.name}` {user.version} needs {wanted} of the system: nothing in the resolution brings it, and "
+        f"`{bringing.name}` {bringing.version} brings CUDA {there}",
+        (
+            Evidence(table.evidence, f"table {table.name}"),
+            Evidence(f"torch build {bringing.label}" if bringing.label else str(bringing), bringing.label_source),
+        ),
+        "; or ".join(ways),
+    )
+
+
+def _toolkit(examination: Examination, cuda: int) -> str:
+    """Return the toolkit of a CUDA major that the target's system is known to have; empty where none is known."""
+    toolkits = examination.facts.value("cuda.toolkits") or () if speaks_of_target(examination) else ()
+    return next((str(each) for each in toolkits if str(each).partition(".")[0] == str(cuda)), "")
+
+
 def _without(examination: Examination, user: PackageView, table: VersionTable, cuda: int) -> Iterator[Finding]:
     """Yield that nothing planned brings CUDA; a system that has it, or may well have it, makes that a note."""
     libraries = _loads(user, cuda)
     cudnn = next((number for family, number in libraries if family == "cudnn"), None)
-    toolkits = examination.facts.value("cuda.toolkits") or () if speaks_of_target(examination) else ()
-    there = next((str(each) for each in toolkits if str(each).partition(".")[0] == str(cuda)), "")
+    there = _toolkit(examination, cuda)
     if examination.facts.value("host.jetpack") or (there and cudnn is None):
         return
     lines = examination.project.requirements if examination.project is not None else ()
