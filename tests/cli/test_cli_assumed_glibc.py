@@ -99,3 +99,17 @@ def test_nothing_is_locked_on_an_assumption(project: Path, capsys: pytest.Captur
     assert [path.name for path in project.iterdir()] == ["requirements.txt"]
     assert main(["lock", str(project), *BASE, "--glibc", "2.31"]) == 0
     assert (project / "pylock.toml").exists()
+
+
+def test_an_extra_that_only_a_newer_glibc_has_is_not_judged(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "x"\nversion = "1"\n[project.optional-dependencies]\nviz = ["scene==0.19"]\n',
+        encoding="utf-8",
+    )
+    for more, holds, rules in (((), None, []), (("--glibc", "2.28"), False, ["RES016"])):
+        main(["check", str(project), *BASE, *more, "--format", "json"])
+        report = json.loads(capsys.readouterr().out)
+        (extra,) = report["scope"]["extras"]
+        assert extra["holds"] is holds
+        assert ("`scene` needs glibc 2.31 or later" in extra["reason"]) is (holds is None)
+        assert [item["rule"] for item in report["findings"]] == rules

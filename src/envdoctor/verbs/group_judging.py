@@ -26,6 +26,7 @@ from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Diagnosis, resolve_or_conflicts
 from envdoctor.resolve.manifest import Limits, Manifest
+from envdoctor.verbs.resolver_input import with_newer_glibc
 
 __all__ = ["judge_groups"]
 
@@ -169,6 +170,12 @@ class _Bench:
             return GroupOutcome(group.name, unknown=found.unknowns[0])
         own = set(group.requirements)
         mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
+        if mine:
+            asked = replace(manifest, requirements=(*manifest.requirements, *group.requirements))
+            _, found = with_newer_glibc(asked, found, lambda other: resolve_or_conflicts(other, self._index))
+            mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
+            if not mine and found.unknowns:
+                return GroupOutcome(group.name, unknown=found.unknowns[-1])
         if mine and group.name.kind is GroupKind.EXTRA and self._holds_where_it_is_published(group, manifest):
             return GroupOutcome(group.name)
         elsewhere = self._elsewhere(group, manifest) if mine else ""
