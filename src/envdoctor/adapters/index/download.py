@@ -78,6 +78,11 @@ def _fetched(url: str, who: str) -> bytes:
 
 
 _BLOCK = 8 * 1024 * 1024
+_SMALL = 16 * 1024
+"""Bytes below which a part is smaller than any server that means well gives, where more was asked for."""
+_SMALL_ONES = 64
+_SPARE = 64 * 1024 * 1024
+"""Bytes by which an index may be mistaken about a file; whether it is the right one, its hash tells."""
 
 
 def _blocks_of(path: Path) -> Iterator[bytes]:
@@ -103,31 +108,36 @@ class IndexFetch:
                 into.write(data)
                 advance(len(data))
             return
-        done, total = 0, size
+        done, total, small = 0, size, 0
         while total is None or done < total:
-            data, total, whole = self._block(url, done, total)
+            data, said, whole = self._block(url, done, total, _most(size))
             into.write(data)
             advance(len(data))
-            done += len(data)
             if whole:
                 return
+            small += len(data) < min(_SMALL, _BLOCK) and done + len(data) < said
+            if said > _most(size) or (done and said != total) or small > _SMALL_ONES:
+                raise DownloadFailed(f"`{_last(url)}` could not be fetched: {_endless(said, size, small)}")
+            done, total = done + len(data), said
 
     def close(self) -> None:
         """Close the connections."""
         if self._transport is not None:
             self._transport.close()
 
-    def _block(self, url: str, start: int, total: int | None) -> tuple[bytes, int, bool]:
+    def _block(self, url: str, start: int, total: int | None, most: int) -> tuple[bytes, int, bool]:
         """Return bytes from ``start`` on, the size of the file, and whether these were all of its rest.
 
-        Asked once: the transport asks again where that may help.
+        Asked once: the transport asks again where that may help. An answer ends at ``most`` bytes.
         """
         stop = start + _BLOCK if total is None else min(start + _BLOCK, total)
         headers = {"Range": f"bytes={start}-{stop - 1}", "Accept-Encoding": "identity"}
         try:
-            reply = self._open().get(url, headers, limit=1 << 40)
+            reply = self._open().get(url, headers, limit=most)
         except TransportError as error:
             raise DownloadFailed(f"`{_last(url)}` could not be fetched: {error}") from None
+        if reply.cut:
+            raise DownloadFailed(f"`{_last(url)}` could not be fetched: it is larger than its index says")
         if reply.status == 206 and reply.content:
             size = reply.headers.get("content-range", "").rpartition("/")[2]
             return (
@@ -147,6 +157,19 @@ class IndexFetch:
                 credentials.take(url)
             self._transport = Transport(read_pip_settings(None), credentials)
         return self._transport
+
+
+def _most(size: int | None) -> int:
+    """Return the bytes at which a file ends in any case: a server that goes on would fill the disk."""
+    return 1 << 40 if size is None else size + max(size, _SPARE)
+
+
+def _endless(said: int, size: int | None, small: int) -> str:
+    if said > _most(size):
+        return "it is larger than its index says"
+    if small > _SMALL_ONES:
+        return f"its server gives it in {small} and more parts below {_SMALL >> 10} KiB"
+    return "its server says another size of it meanwhile"
 
 
 def _last(url: str) -> str:
