@@ -253,6 +253,18 @@ def test_with_any_proxy_configured_httpx_is_asked(
     assert host.asked[0].startswith(b"GET http://far.example/simple/ HTTP/1.1\r\n")
 
 
+@pytest.mark.parametrize(("date", "waited"), [(b"Date: Fri, 01 Jan 2100 00:00:00 GMT\r\n", 5.0), (b"", 0.0)])
+def test_until_when_to_wait_is_of_the_clock_of_the_server(
+    by_hand: Handed, transport: Transport, date: bytes, waited: float
+) -> None:
+    until = b"Fri, 01 Jan 2100 00:00:05 GMT" if date else b"Fri, 01 Jan 1999 00:00:00 GMT"
+    busy = b"HTTP/1.1 429 Busy\r\n" + date + b"Retry-After: " + until + b"\r\nContent-Length: 0\r\n\r\n"
+    waits: list[float] = []
+    transport.sleep = waits.append
+    assert transport.get(by_hand(Host(busy, of_length(b"there")))).content == b"there"
+    assert waits == [waited]
+
+
 # As the ssl module of Python 3.11 with OpenSSL 3.0 says it.
 _REFUSED = "cannot connect ([SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: {} (_ssl.c:992))"
 _CERTIFICATES = {

@@ -77,7 +77,7 @@ class Transport:
                 with self._lock:
                     self._served[origin] = time.monotonic()
                 return outcome
-            wait = _delay(attempt, outcome.headers.get("retry-after") if isinstance(outcome, Reply) else None)
+            wait = _delay(attempt, outcome.headers if isinstance(outcome, Reply) else {})
             hopeless = isinstance(outcome, TransportError) and (outcome.lasting or not patient)
             late = time.monotonic() + wait >= stop
             if hopeless or late or attempt + 1 == ATTEMPTS:
@@ -156,15 +156,14 @@ class Transport:
 
 
 def _busy(reply: Reply) -> str:
-    asked = reply.headers.get("retry-after", "")
-    seconds = _seconds(asked)
+    seconds = _seconds(reply.headers)
     later = f" and asks to be left alone for {seconds:.0f} s" if seconds is not None and seconds < 1e9 else ""
     return f"{host_of(reply.url)} is busy (it answered {reply.status}){later}"
 
 
-def _delay(attempt: int, retry_after: str | None) -> float:
+def _delay(attempt: int, headers: Mapping[str, str]) -> float:
     """Return the seconds to wait: what the server asks for, else exponential with jitter."""
-    asked = _seconds(retry_after) if retry_after else None
+    asked = _seconds(headers)
     if asked is not None:
         return asked
     import random  # most requests are made once
@@ -172,17 +171,29 @@ def _delay(attempt: int, retry_after: str | None) -> float:
     return float(0.3 * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, no secret
 
 
-def _seconds(retry_after: str) -> float | None:
-    """Return the seconds that a ``Retry-After`` asks for, None where it cannot be read."""
-    text = retry_after.strip()
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a ``Retry-After`` asks for, None where there is none or it cannot be read.
+
+    A date there is of the server's clock, which ``Date`` tells: this machine's may be wrong.
+    """
+    text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdigit():
         return float(text[:300])
+    until = _moment(text)
+    if until is None:
+        return None
+    now = _moment(headers.get("date", "")) or datetime.now(timezone.utc)
+    return max((until - now).total_seconds(), 0.0)
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the moment of a date as HTTP writes it, None where it is none or lacks its zone."""
+    if not text:
+        return None
     from email.utils import parsedate_to_datetime  # few servers ask to wait until a date
 
     try:
-        until = parsedate_to_datetime(text)
+        moment = parsedate_to_datetime(text)
     except (TypeError, ValueError, OverflowError, IndexError):
         return None
-    if until.tzinfo is None:
-        return None
-    return max((until - datetime.now(timezone.utc)).total_seconds(), 0.0)
+    return moment if moment.tzinfo is not None else None
