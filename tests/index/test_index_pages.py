@@ -87,6 +87,8 @@ def test_empty_html_listing_is_an_empty_project(server, opened: Open) -> None:
         (b"%PDF", "application/pdf", "content type `application/pdf`"),
         (b"[" * 100_000 + b"]" * 100_000, "application/json", "nested too deep"),
         (b'{"files": {"a": 1}}', "application/json", "has no list of files"),
+        (b'{"meta": {"api-version": "1.0"}, "files": {}}', "application/json", "has no list of files"),
+        (b'{"meta": {"api-version": "1.0"}, "files": ""}', "application/json", "has no list of files"),
         (b'{"files": [5]}', "application/json", "`files[0]` of its JSON answer is not a table"),
         (b'{"files": [{"filename": "a", "url": 5}]}', "application/json", "`files[0].url` of its JSON answer"),
         (

@@ -197,7 +197,7 @@ def _json_rows(content: bytes) -> Iterator[FileRow]:
     meta = page.get("meta")
     api = str(meta.get("api-version", "1.0")) if isinstance(meta, dict) else "1.0"
     if api.partition(".")[0] != "1":
-        raise NotAListing(f"it speaks version {api} of the simple API, which is not known here")
+        raise NotAListing(f"it speaks version {api[:20]} of the simple API, which is not known here")
     for number, entry in enumerate(page["files"]):
         yield _json_row(entry, number)
 

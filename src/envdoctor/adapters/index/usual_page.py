@@ -46,6 +46,7 @@ def encode_usual(content: bytes, project: NormalizedName) -> bytes | None:
 
 
 def _columns(entries: list[dict[str, Any]], project: NormalizedName) -> Columns:
+    _expect(isinstance(entries, list))  # An empty text or table would read as a list of no files.
     _expect(_plain("".join(_column(entries, "filename")), "/"))
     told = _told_by_names(entries, project)
     files = told.files
