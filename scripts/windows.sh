@@ -81,6 +81,10 @@ C
 }
 
 [ -f "$python/whole" ] || make_python
+# Wine's services start with the first program and end with the last, and hold the pipes that they found: one that stays
+# and has none keeps them, so that no later program's pipe is waited for.
+wine "$python/python.exe" -c 'import time; time.sleep(7200)' </dev/null >/dev/null 2>&1 &
+trap "kill $! 2>/dev/null || true" EXIT
 [ -f "$venv/Scripts/pip.exe" ] || windows "$python/python.exe" -m venv "$venv"
 pip=(windows "$venv/Scripts/python.exe" -m pip install --quiet --disable-pip-version-check)
 [ -f "$venv/Scripts/pytest.exe" ] || "${pip[@]}" --upgrade "pip>=25.1"
