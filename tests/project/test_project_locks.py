@@ -173,6 +173,23 @@ def test_a_lock_that_is_none(read_files):
         read_files({"uv.lock": "<<<<<<< HEAD\n"}, at="uv.lock")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "known", "later"),
+    [
+        ("pylock.toml", 'lock-version = {}\n[[packages]]\nname = "idna"\nversion = "3"\n', '"1.9"', '"2.0"'),
+        ("uv.lock", 'version = {}\n[[package]]\nname = "idna"\nversion = "3"\n', "1", "2"),
+        ("poetry.lock", '[[package]]\nname = "idna"\nversion = "3"\n[metadata]\nlock-version = {}\n', '"2.1"', '"3.0"'),
+        ("pdm.lock", '[[package]]\nname = "idna"\nversion = "3"\n[metadata]\nlock_version = {}\n', '"4.5.0"', '"5.0"'),
+    ],
+)
+def test_a_lock_of_a_version_that_nobody_knows_yet_is_named(read_files, name, text, known, later):
+    for version in (known, later, "{}", "true"):
+        problems = read_files({name: text.replace("{}", version, 1)}, at=name).problems
+        told = [one.message for one in problems if one.kind is ReadingProblemKind.UNREAD]
+        assert bool(told) == (version != known)
+        assert all("which is not known here" in one for one in told)
+
+
 NOTEBOOK = {
     "cells": [
         {"cell_type": "markdown", "source": ["!pip install notthis\n"]},

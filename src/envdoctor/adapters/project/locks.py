@@ -33,6 +33,8 @@ _SHAPES: Mapping[str, tuple[tuple[str, tuple[type, ...]], ...]] = {
     "Pipfile.lock": (("hashes", (list,)), ("markers", (str,)), ("extras", (list,))),
 }
 """Keys of an entry that are read, or that others of the lock depend on, with the kinds that they may have."""
+_LAST = {"pylock.toml": 1, "uv.lock": 1, "poetry.lock": 2, "pdm.lock": 4}
+"""The last version of each form that is known."""
 _LINE = (("version", (str,)), ("extra", (list,)), ("marker", (str,)))
 _POETRY_LINE = (("version", (str,)), ("extras", (list,)), ("markers", (str,)))
 
@@ -150,6 +152,7 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     _name_damage(
         draft, document.file.shown, [(document.origin(table, at), f"`{table}[{at}]` {why}") for at, why in found if why]
     )
+    _name_version(draft, document, _LAST["pylock.toml" if table == "packages" else path.name.lower()])
     python = document.get("requires-python")
     if draft.reading_apart is None and isinstance(python, str):
         draft.set_python(python, document.origin("requires-python"))
@@ -160,6 +163,14 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     draft.locked[document.file.shown] = _names(entry.get("name") for entry in named)
     for entry in _counting(draft, path.name.lower(), packages):
         _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
+
+
+def _name_version(draft: Draft, document: TomlDocument, last: int) -> None:
+    table = {**document.data, **_table(document.data, "metadata")}
+    version = next((str(table[key]) for key in ("lock-version", "lock_version", "version") if key in table), "1")
+    if version.partition(".")[0] not in map(str, range(last + 1)):
+        said = f"`{document.file.shown}` is of version `{version[:20]}`, which is not known here: it may be misread"
+        draft.problem(ReadingProblemKind.UNREAD, document.origin(), said)
 
 
 def _name_damage(draft: Draft, shown: str, found: Sequence[tuple[FileOrigin, str]]) -> None:
