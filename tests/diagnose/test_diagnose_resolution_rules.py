@@ -93,6 +93,17 @@ def test_what_fetches_the_real_wheel_by_itself_is_not_said_to_work_anywhere() ->
     assert finding.remedy.summary.startswith("name the index that it fetches from")
 
 
+def test_what_fetches_a_wheel_of_kernels_says_what_they_need_too() -> None:
+    package = resolved("mamba-ssm==2.2.4", sdist=True, risk=BuildRisk.FETCHES)
+    (finding,) = found("RES102", package)
+    assert finding.severity is Severity.WARNING
+    assert "needs the CUDA toolkit (nvcc), a C++ compiler, torch at build time, and its build" in finding.message
+    assert finding.remedy is not None
+    assert "index that it fetches from" not in finding.remedy.summary
+    (finding,) = found("RES102", package, target=target_of("macos/aarch64/3.11/mps"))
+    assert "which macOS does not have" in finding.message
+
+
 def test_an_optional_extension_is_no_reason_to_warn() -> None:
     (finding,) = found("RES102", resolved("distance==0.1.3", sdist=True, risk=BuildRisk.COMPILER))
     assert finding.severity is Severity.INFO

@@ -94,6 +94,13 @@ def test_text_that_is_no_metadata() -> None:
         read_headers(b"<html><body>Not here</body></html>")
 
 
+CACHED_WHEEL = """
+class CachedWheelsCommand(_bdist_wheel):
+    def run(self):
+        urllib.request.urlretrieve(wheel_url, wheel_filename)
+
+setup(ext_modules=[CUDAExtension(sources=["csrc/scan.cu"])], cmdclass={"bdist_wheel": CachedWheelsCommand})
+"""
 NESTED = "subprocess.check_call([sys.executable, '-m', 'pip', 'install', 'libs'])"
 
 
@@ -103,6 +110,9 @@ NESTED = "subprocess.check_call([sys.executable, '-m', 'pip', 'install', 'libs']
         (["a.py"], {"setup.py": "setup()"}, BuildRisk.ANYWHERE),
         (["a.py"], {"pyproject.toml": '[build-system]\nbuild-backend = "wheel_stub.buildapi"'}, BuildRisk.FETCHES),
         (["a.py"], {"setup.py": f"class Own(install):\n    pass\n{NESTED}"}, BuildRisk.FETCHES),
+        (["a.py"], {"setup.py": CACHED_WHEEL}, BuildRisk.FETCHES),
+        (["csrc/scan.cu"], {"setup.py": CACHED_WHEEL}, BuildRisk.COMPILER),
+        (["a.py"], {"setup.py": "setup(version=urlopen(PAGE).read())"}, BuildRisk.ANYWHERE),
         (["a.py"], {"setup.py": f"class Own(Command):\n    pass\n{NESTED}"}, BuildRisk.ANYWHERE),
         (["a.py"], {"setup.py": "class Own(install):\n    pass\nsetup()"}, BuildRisk.ANYWHERE),
         (["src/a.c"], {"setup.py": "setup()"}, BuildRisk.COMPILER),

@@ -54,6 +54,7 @@ _PURE_BACKEND = re.compile(
 _STAND_IN_BACKEND = re.compile(r"build-backend\s*=\s*[\"'](?:wheel|nvidia)_stub\b")
 """NVIDIA's: the build fetches the wheel itself from another index."""
 _RUNS_PIP = re.compile(r"[\"']-m[\"']\s*,\s*[\"']pip[\"']|\bpip\.main\(|\bpip\._internal\b")
+_DOWNLOADS = re.compile(r"\b(?:urlretrieve|urlopen)\s*\(")
 _OF_INSTALLING = re.compile(r"^class \w+\((?:\w+\.)?_?(?:install|build|build_py|bdist_wheel)\)", re.MULTILINE)
 _HOOKS = re.compile(r"^[^\S\n]*(?:script\s*=|build\s*=\s*[\"'{]|\[tool\.hatch\.build\..*hooks)", re.MULTILINE)
 
@@ -75,7 +76,8 @@ def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
         return BuildRisk.ANYWHERE
     if native:
         return BuildRisk.COMPILER
-    if _STAND_IN_BACKEND.search(project) or (_RUNS_PIP.search(declared) and _OF_INSTALLING.search(declared)):
+    fetching = _RUNS_PIP.search(declared) or _DOWNLOADS.search(declared)
+    if _STAND_IN_BACKEND.search(project) or (fetching and _OF_INSTALLING.search(declared)):
         return BuildRisk.FETCHES
     return BuildRisk.ANYWHERE if declared.strip() or project else BuildRisk.UNKNOWN
 

@@ -151,16 +151,19 @@ def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None
         return Severity.ERROR, f"cannot be installed: {need.fails}"
     if need is not None and need.lacks:
         return Severity.INFO, f"is built from source without {need.lacks}"
-    if risk is BuildRisk.FETCHES:
-        return Severity.WARNING, "its build fetches more by itself, which is not looked at here"
-    if risk is BuildRisk.ANYWHERE or (need is not None and not need.needs):
+    nothing = need is not None and not need.needs
+    if risk is BuildRisk.ANYWHERE or (nothing and risk is not BuildRisk.FETCHES):
         return Severity.INFO, "is built from source, which works anywhere"
     if need is not None and target is not None and need.is_in_vain(target):
         mac = target.os is OperatingSystem.MACOS
         lacks = "which macOS does not have" if mac else f"and the target's backend is {target.backend.value}"
         return Severity.WARNING, f"is built from source: its kernels need the CUDA toolkit, {lacks}"
-    if need is not None:
-        return Severity.WARNING, f"needs {', '.join(needs_in_words(need.on(target)))}"
+    needs = f"needs {', '.join(needs_in_words(need.on(target)))}" if need is not None and need.needs else ""
+    if risk is BuildRisk.FETCHES:
+        fetches = "its build fetches more by itself, which is not looked at here"
+        return Severity.WARNING, ", and ".join(filter(None, (needs, fetches)))
+    if needs:
+        return Severity.WARNING, needs
     if risk is BuildRisk.COMPILER:
         return Severity.WARNING, "needs a compiler"
     return Severity.WARNING, "is built from source and may need a compiler"
@@ -237,7 +240,7 @@ def _planned(examination: Examination) -> Iterator[Finding]:
             wheels = _wheels(examination, package.name, package.version, helps=not lacks)
             if need and need.is_in_vain(examination.target):
                 wheels = _way_without_cuda(need, examination.target)
-            elif package.build_risk is BuildRisk.FETCHES:
+            elif package.build_risk is BuildRisk.FETCHES and need is None:
                 wheels = "name the index that it fetches from, and ask for what it fetches: then that is looked at, too"
             elif examination.target and need and need.wheels_are_for_cuda(examination.target):
                 first = "install what the build needs first"
