@@ -305,6 +305,65 @@ def test_a_file_in_the_place_of_a_package_is_told_and_nothing_is_to_be_installed
     assert "install" not in finding.remedy.summary
 
 
+_CIRCLE = "(most likely due to a circular import)"
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (
+            f"ImportError: cannot import name 'x' from partially initialized module 'torch' {_CIRCLE} (/a/torch.py)",
+            "torch",
+        ),
+        (
+            f"ImportError: cannot import name 'x' from partially initialized module 'yaml' {_CIRCLE} (C:\\a\\yaml.py)",
+            "yaml",
+        ),
+        (
+            (
+                "AttributeError: module 'random' has no attribute 'randint' (consider renaming '/a/random.py' since it "
+                "has the same name as the standard library module named 'random' and prevents importing that module)"
+            ),
+            "random",
+        ),
+    ],
+)
+def test_the_file_that_hides_a_package_is_told_where_the_error_names_it(line: str, name: str) -> None:
+    (finding,) = examine(examination_of({"log": f"{_TRACEBACK}{line}"}))
+    assert f"in the place of the package `{name}`" in finding.message
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith(f"rename the file `{name}.py`")
+
+
+def test_a_package_that_is_used_before_it_is_loaded_may_be_hidden() -> None:
+    line = f"AttributeError: partially initialized module 'torch' has no attribute 'cuda' {_CIRCLE}"
+    (finding,) = examine(examination_of({"log": line}))
+    assert finding.message.startswith("`torch` is used before it is loaded whole")
+    assert finding.remedy is not None
+    assert "find_spec('torch').origin" in finding.remedy.summary
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Files of a program that import each other; a package that does so itself.
+        f"ImportError: cannot import name 'x' from partially initialized module 'models' {_CIRCLE} (/a/models.py)",
+        f"AttributeError: partially initialized module 'my_models' has no attribute 'x' {_CIRCLE}",
+        (
+            f"ImportError: cannot import name 'x' from partially initialized module 'torch' {_CIRCLE} "
+            "(/v/lib/python3.11/site-packages/torch/__init__.py)"
+        ),
+        (
+            f"ImportError: cannot import name 'x' from partially initialized module 'random' {_CIRCLE} "
+            "(/usr/lib/python3.11/random.py)"
+        ),
+    ],
+)
+def test_a_circle_of_imports_is_not_taken_for_a_file_that_hides_a_package(line: str) -> None:
+    (finding,) = examine(examination_of({"log": f"{_TRACEBACK}{line}"}))
+    assert "not known here" in finding.message
+
+
 def test_a_missing_module_is_told_with_what_brings_it() -> None:
     """The module's name is seldom the project's."""
     log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'yaml'"

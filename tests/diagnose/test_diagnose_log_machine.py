@@ -594,3 +594,62 @@ def test_what_helps_against_lack_of_memory_is_said_of_what_was_at_work(log: str,
     assert remedy is not None
     assert told in remedy.summary
     assert other not in remedy.summary
+
+
+_SIZE_CHANGED = (
+    "ValueError: numpy.dtype size changed, may indicate binary incompatibility. "
+    "Expected 96 from C header, got 88 from PyObject"
+)
+_IN_MTRAND = f"numpy/random/mtrand.pyx in init numpy.random.mtrand()\n\n{_SIZE_CHANGED}"
+_IN_RANDOMGEN = f"randomgen/common.pyx:1: in init randomgen.common\n    ???\nE   {_SIZE_CHANGED}"
+
+
+@pytest.mark.parametrize(
+    ("log", "installed", "says", "not_said"),
+    [
+        # neural-amp-modeler#543, Colab: NumPy was installed while the session had another one loaded.
+        (_IN_MTRAND, [], "Restart the kernel", "numpy<2"),
+        (_IN_MTRAND, ["numpy==2.3.1"], "Restart the kernel", "numpy<2"),
+        # opendp#2173: 96 bytes are NumPy 1's, 88 those of the NumPy 2 that is loaded.
+        (_IN_RANDOMGEN, ["numpy==2.3.1"], "numpy<2", "estart"),
+        (_IN_RANDOMGEN, ["numpy==1.26.4"], "A NumPy 2 was loaded", "built with a newer NumPy"),
+        (
+            (
+                "ValueError: numpy.ndarray size changed, may indicate binary incompatibility. "
+                "Expected 96 from C header, got 88 from PyObject"
+            ),
+            ["numpy==1.21.6"],
+            "built with a newer NumPy than 1.21.6",
+            "A NumPy 2",
+        ),
+    ],
+)
+def test_which_numpy_is_older_is_read_from_the_sizes(log, installed, says, not_said) -> None:
+    remedy = _remedy("ADV117", log, installed=installed)
+    assert says in remedy
+    assert not_said not in remedy
+
+
+@pytest.mark.parametrize(
+    ("installed", "says"),
+    [
+        # pytorch#157648 and vision#9077: the pair is the right one.
+        (["torch==2.7.1", "torchvision==0.22.1"], "own library was not loaded"),
+        (["torch==2.7.0+cpu", "torchvision==0.22.0+cpu"], "own library was not loaded"),
+        (["torch==2.7.0+cu128", "torchvision==0.22.0+cpu"], "of one release and of different builds"),
+        (["torch==2.7.0+cpu", "torchvision==0.22.0+cu128"], "of one release and of different builds"),
+        (["torch==2.6.0", "torchvision==0.22.0"], "For torch 2.6.0 take torchvision ==0.21.0"),
+        ([], "of one release together"),
+    ],
+)
+def test_a_pair_that_fits_is_not_blamed(installed, says) -> None:
+    assert says in _remedy("ADV007", "RuntimeError: operator torchvision::nms does not exist", installed=installed)
+
+
+def test_a_fitting_pair_whose_library_is_of_another_build_is_said_so() -> None:
+    installed = ["torch==2.7.1", "torchvision==0.22.1"]
+    for log, cause in (
+        ("OSError: /v/site-packages/torchvision/_C.so: undefined symbol: _ZN3c10x", "does not go with what is loaded"),
+        ("RuntimeError: operator torchvision::nms does not exist", "compiled operators are not there"),
+    ):
+        assert cause in _said(log, installed=installed)["ADV007"].message

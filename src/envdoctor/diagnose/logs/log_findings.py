@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
+from envdoctor.diagnose.logs.hidden_package import hidden_package, remedy_of_hidden, told_of_hidden
 from envdoctor.diagnose.logs.log_failures import WENT_WELL, LogFailure, failures_of
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 from envdoctor.diagnose.logs.missing_names import missing_names
@@ -44,7 +45,6 @@ _NEAR = 15
 """Lines between a failure and what explains it."""
 _MOST_SHOWN = 6
 _MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)|No module named ([\w.]+)$")
-_NO_PACKAGE = re.compile(r"No module named '(\w+)\.[\w.]+'; '\1' is not a package")
 _CRASHED = re.compile(
     r"[Ss]egmentation fault|[Aa]bort|core dumped|terminate called"
     r"|access violation|Fatal Python|[Bb]us error|Illegal instr"
@@ -288,8 +288,8 @@ def _module(failure: LogFailure) -> tuple[str, str] | None:
 def _missing(failure: LogFailure) -> str:
     """Return what the log shows where a module is missing of which it is known what brings it; else empty."""
     name, brought_by = _module(failure) or ("", "")
-    if found := _NO_PACKAGE.search(failure.line):
-        return f"a single file stands in the place of the package `{found[1]}`, and is found before it"
+    if hidden := hidden_package(failure):
+        return told_of_hidden(hidden[0], sure=hidden[1])
     return f"the module `{name}` is not there, which `{brought_by}` brings" if brought_by else ""
 
 
@@ -302,11 +302,8 @@ def _kind(failure: LogFailure) -> str:
 
 def _what_to_do(failure: LogFailure) -> str:
     said = "\n".join(text for _, text in failure.told)
-    if found := _NO_PACKAGE.search(failure.line):
-        return (
-            f"rename the file `{found[1]}.py` of the program's own folder, and delete its `__pycache__`; where there "
-            f'is none, `python -c "import {found[1]}; print({found[1]}.__file__)"` tells which file is taken'
-        )
+    if hidden := hidden_package(failure):
+        return remedy_of_hidden(hidden[0], sure=hidden[1])
     if module := _module(failure):
         name, brought_by = module
         way = f"install `{brought_by}`" if brought_by else f"see what brings the module `{name}`, and install it"
