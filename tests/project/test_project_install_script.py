@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from envdoctor.adapters.project import ProjectFileError
@@ -146,7 +149,7 @@ def test_variables(read_files):
     text = "V=2.1\nEXTRA='numpy scipy'\nW=$(compute)\npip install torch==$V $EXTRA a==${N:-3} b==$W c==$UNSET\n"
     project = read_files({"install.sh": text})
     assert names(project) == ["torch==2.1", "numpy", "scipy", "a==3"]
-    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.MISSING_VARIABLE] * 2
+    assert [problem.kind for problem in project.problems] == [ReadingProblemKind.UNREAD] * 2
     batch = read_files({"x.bat": 'set "V=2.1"\r\nset W=3\r\npip install torch==%V% a==!W! b==%NO%\r\n'}, at="x.bat")
     assert names(batch) == ["torch==2.1", "a==3"]
 
@@ -244,19 +247,19 @@ def test_lists_loops_and_words_of_powershell(read_files):
     assert [one.index_url for one in project.requirements][:2] == ["https://index.example/cu121", None]
     assert [one.path for one in project.left_out] == ["install.ps1:6"]
     assert [one.no_deps for one in project.requirements][-2:] == [True, True]
-    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.MISSING_VARIABLE, 16)]
+    assert [(one.kind, one.origin.line) for one in project.problems] == [(ReadingProblemKind.UNREAD, 16)]
 
 
 def test_lists_and_loops_of_a_shell_script(read_files):
     project = read_files({"install.sh": SHELL}, at="install.sh")
     assert [one.name for one in project.requirements] == ["numpy", "scipy", "onnx", "six", "a", "b"]
-    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE] * 2
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD] * 2
 
 
 def test_loops_of_a_batch_file(read_files):
     project = read_files({"install.bat": BATCH}, at="install.bat")
     assert names(project) == ["a", "b"]
-    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD]
 
 
 DOUBLING = {
@@ -292,3 +295,127 @@ def test_a_default_that_ends_nowhere_is_looked_for_once(read_files):
 def test_blocks_in_blocks_without_end_are_read(read_files):
     project = read_files({"install.sh": "if x; then\n" * 3000 + "pip install six\n"}, at="install.sh")
     assert [one.name for one in project.requirements] == ["six"]
+
+
+GROWING = {
+    "same.sh": 'PK="a"\nPK="$PK b"\npip install $PK\n',
+    "more.sh": 'PK=a\nPK+=" b"\npip install $PK\n',
+    "list.sh": 'PK=(a)\nPK+=(b)\npip install "${PK[@]}"\n',
+    "braced.sh": 'export PK=a\nexport PK="${PK} b"\npip install $PK\n',
+    "same.bat": "set PK=a\nset PK=%PK% b\npip install %PK%\n",
+    "quoted.bat": 'set "PK=a"\nset "PK=%PK% b"\npip install %PK%\n',
+    "same.ps1": '$PK = "a"\n$PK = "$PK b"\npip install $PK\n',
+    "more.ps1": '$PK = "a"\n$PK += " b"\npip install $PK\n',
+    "close.ps1": '$PK="a"\n$PK+=" b"\npip install $PK\n',
+    "list.ps1": '$PK = @("a")\n$PK += "b"\npip install @PK\n',
+    "Dockerfile": 'FROM x\nARG PK=a\nENV PK="$PK b"\nRUN pip install $PK\n',
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_a_variable_that_names_itself_grows(read_files, name):
+    project = read_files({name: GROWING[name]}, at=name)
+    assert (names(project), project.problems, project.unread) == (["a", "b"], (), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("unset.sh", "pip install $PK\n"),
+        ("twice.sh", "PK=a\nPK=b\npip install $PK\n"),
+        ("if.sh", 'PK=a\nif gpu; then\n  PK="$PK b"\nfi\npip install $PK\n'),
+        ("line.sh", 'PK=a\nif gpu; then PK+=" b"; fi\npip install $PK\n'),
+        ("and.sh", 'PK=a\n[ -n "$GPU" ] && PK="$PK b"\npip install $PK\n'),
+        ("loop.sh", 'V=1\nfor n in 1 2; do\n  V+=".0"\ndone\npip install a==$V\n'),
+        ("inside.sh", 'more() {\n  PK="$PK b"\n}\nPK=a\npip install $PK\n'),
+        ("first.sh", 'PK=(a)\nPK+=b\npip install "${PK[@]}"\n'),
+        ("given.sh", 'PK=a\nPK="${PK:+$PK }b"\npip install $PK\n'),
+        ("cut.sh", "V=1.2\npip install a==${V%.*}\n"),
+        ("long.sh", "PK=a\n" + 'PK="$PK bbbbbbbbbb"\n' * 2000 + "pip install $PK\n"),
+        ("if.bat", "set PK=a\nif defined GPU (\nset PK=%PK% b\n)\npip install %PK%\n"),
+        ("if.ps1", '$PK = "a"\nif ($gpu) {\n$PK += " b"\n}\npip install $PK\n'),
+        ("plus.ps1", '$PK = "a"\n$PK = $PK + " b"\npip install $PK\n'),
+        ("comma.ps1", '$PK = "a", "b"\n$PK += "c"\npip install $PK\n'),
+    ],
+)
+def test_an_install_line_that_is_not_known_leaves_the_rest_incomplete(read_files, name, text):
+    project = read_files({name: text}, at=name)
+    assert not project.requirements
+    (problem,) = project.problems
+    assert problem.kind is ReadingProblemKind.UNREAD
+    assert project.unread
+    assert (
+        problem.message.endswith("the script does not set it to one plain value") or " depends on `" in problem.message
+    )
+    assert not re.match(r"(`[^`]+`) depends on \1", problem.message)
+
+
+FETCHED = {
+    "i.sh": "git clone --depth 1 https://git.example/x/y.git\ncd y\npip install -r requirements.txt\n",
+    "without.sh": "git clone git@git.example:x/y.git\npip install -r y/requirements.txt\n",
+    "named.sh": "sudo git clone -b main https://git.example/x/y z && cd z && pip install -r requirements.txt\n",
+    "zip.sh": "wget https://files.example/y.zip\nunzip y.zip\ncd y-main\npip install -r requirements.txt\n",
+    "tar.sh": "curl -sL https://files.example/y | tar xz\npip install -r y/requirements.txt\n",
+    "file.sh": "curl -sLO https://files.example/requirements.txt?raw=1\npip install -r requirements.txt\n",
+    "given.sh": "pip install -r $LIST\n",
+    "i.bat": "git clone https://git.example/x/y.git\ncd y\npip install -r requirements.txt\n",
+    "i.ps1": "git clone https://git.example/x/y.git\nSet-Location y\npip install -r requirements.txt\n",
+    "Dockerfile": "FROM x\nRUN git clone https://git.example/x/y.git\nWORKDIR y\nRUN pip install -r requirements.txt\n",
+    "Dockerfile.from": "FROM x\nCOPY --from=b /src /src\nWORKDIR /src\nRUN pip install -r requirements.txt\n",
+    "Dockerfile.built": "FROM x\nCOPY built /app/\nWORKDIR /app\nRUN pip install -r requirements.txt\n",
+    "a.ipynb": json.dumps(
+        {
+            "cells": [
+                {
+                    "cell_type": "code",
+                    "source": [
+                        "!git clone https://git.example/x/y.git\n",
+                        "%cd y\n",
+                        "!pip install -r requirements.txt\n",
+                    ],
+                }
+            ]
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FETCHED)
+def test_a_file_that_the_script_fetches_is_not_known(read_files, name):
+    project = read_files({name: FETCHED[name]}, at=name)
+    (problem,) = project.problems
+    assert problem.kind is ReadingProblemKind.UNREAD
+    assert project.unread
+    assert "fetches it; clone or download it, and run `envdoctor check` there" in problem.message or name == "given.sh"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("i.sh", "cd y\npip install -r requirements.txt\n"),
+        ("before.sh", "pip install -r requirements.txt\ngit clone https://git.example/x/y\n"),
+        ("back.sh", "git clone https://git.example/x/y\ncd y\ncd ..\npip install -r requirements.txt\n"),
+        ("popped.sh", "git clone https://git.example/x/y\npushd y\npopd\npip install -r requirements.txt\n"),
+        ("other.sh", "wget https://files.example/model.bin\nmkdir z\ncd z\npip install -r requirements.txt\n"),
+        ("Dockerfile", "FROM x\nWORKDIR /app\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"),
+        (
+            "Dockerfile.other",
+            "FROM x\nCOPY --from=b /out /out\nWORKDIR /app\nCOPY . .\nRUN pip install -r requirements.txt\n",
+        ),
+    ],
+)
+def test_a_file_that_nothing_fetches_is_missing(read_files, name, text):
+    project = read_files({name: text}, at=name)
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_FILE]
+
+
+@pytest.mark.parametrize("copy", ["COPY backend/ .", "COPY backend /app", 'COPY ["backend", "/app/"]'])
+def test_a_file_of_a_folder_that_a_dockerfile_copies_is_read(read_files, copy):
+    text = f"FROM x\nWORKDIR /app\n{copy}\nRUN pip install -r requirements.txt\n"
+    project = read_files({"Dockerfile": text, "backend/requirements.txt": "six\n"}, at="Dockerfile")
+    assert (names(project), project.problems) == (["six"], ())
+
+
+def test_text_that_a_dockerfile_copies_is_data(read_files):
+    text = "FROM x\nCOPY <<EOF /a.txt\npip install a\nEOF\nRUN pip install b\n"
+    assert names(read_files({"Dockerfile": text}, at="Dockerfile")) == ["b"]

@@ -215,7 +215,7 @@ def test_install_lines_of_a_notebook(read_files, tmp_path):
     lines = text.splitlines()
     first = project.requirements[0].origin.line
     assert "torch==2.4.1" in lines[first - 1]
-    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD]
     (source,) = open_sources(tmp_path / "x.ipynb").python_files()
     assert [line for line in source.text.splitlines() if line] == ["import torch", "# !pip install old"]
 

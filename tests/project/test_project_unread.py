@@ -366,3 +366,29 @@ def test_what_a_folder_gives_is_what_other_lines_mean(
     target = {"python_version": "3.11", "sys_platform": "linux"}
     project = read_project(tmp_path / "requirements.txt", target_environment=target)
     assert ([each.name for each in project.requirements], _kinds(project)) == (asked, problems)
+
+
+GITMODULES = '[submodule "knn"]\n\tpath = submodules/knn\n\turl = https://git.example/x/knn.git\n'
+UPDATE = "`git submodule update --init --recursive` fetches them"
+
+
+@pytest.mark.parametrize("line", ["./submodules/knn", "-e submodules/knn", "./submodules/knn/python"])
+@pytest.mark.parametrize("there", [True, False])
+def test_a_submodule_without_files_is_to_be_fetched(read_files, tmp_path, line, there):
+    if there:
+        (tmp_path / "submodules" / "knn").mkdir(parents=True)
+    project = read_files({"requirements.txt": f"idna\n{line}\n", ".gitmodules": GITMODULES})
+    (problem,) = project.problems
+    assert (problem.kind, problem.message.endswith(UPDATE)) == (Kind.MISSING_FILE, True)
+    assert "git submodule `submodules/knn`" in problem.message
+    assert project.unread
+    script = read_files({"install.sh": f"pip install {line}\n"}, at="install.sh")
+    assert [(one.kind, one.message.endswith(UPDATE)) for one in script.problems] == [(Kind.UNREAD, True)]
+
+
+def test_a_folder_that_is_no_submodule_or_has_files_is_the_line_s_own_fault(read_files, tmp_path):
+    (tmp_path / "empty").mkdir()
+    contents = {"requirements.txt": "./empty\n./submodules/knn\n", ".gitmodules": GITMODULES}
+    project = read_files({**contents, "submodules/knn/README": "x"})
+    assert _kinds(project) == [Kind.INVALID_REQUIREMENT] * 2
+    assert not any(UPDATE in one.message for one in project.problems)

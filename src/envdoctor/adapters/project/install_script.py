@@ -16,6 +16,7 @@ from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
+from envdoctor.adapters.project.script_folders import ScriptFolders, below
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line
@@ -46,6 +47,8 @@ _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
+_OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
+_WITHIN = ("then", "else", "do", "{")
 _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
 
@@ -53,7 +56,7 @@ _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 class _Script:
     file: TextFile
     dockerfile: bool
-    directory: Path
+    folders: ScriptFolders
     variables: ScriptVariables
     steps: int = 0
     stops_on_error: bool = False
@@ -64,7 +67,7 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     """Read a script's install commands into the draft. Raises ProjectFileError where it must have one and has none."""
     file = draft.load(path)
     dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    script = _Script(file, dockerfile, path.parent, ScriptVariables(dialect))
+    script = _Script(file, dockerfile, _folders(draft, path.parent), ScriptVariables(dialect))
     if not dockerfile:
         _note_other_system(draft, file, dialect)
     script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
@@ -72,6 +75,10 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     _read(draft, script, _run_lines(file.text) if dockerfile else file.text, dialect)
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
+
+
+def _folders(draft: Draft, directory: Path) -> ScriptFolders:
+    return ScriptFolders(draft.boundary, directory, directory)
 
 
 def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
@@ -87,7 +94,9 @@ def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
 
 def read_commands(draft: Draft, file: TextFile) -> None:
     """Read commands of a shell that stand in a file of another form, such as a notebook; each stops what follows."""
-    script = _Script(file, False, file.path.parent, ScriptVariables(Dialect.POSIX), stops_on_error=True)
+    script = _Script(
+        file, False, _folders(draft, file.path.parent), ScriptVariables(Dialect.POSIX), stops_on_error=True
+    )
     _read(draft, script, file.text, Dialect.POSIX)
 
 
@@ -102,7 +111,7 @@ def installs_more(draft: Draft, path: Path) -> str:
     except (ProjectFileError, NotText):
         return ""
     dialect = _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    script = _Script(file, False, path.parent, ScriptVariables(dialect))
+    script = _Script(file, False, _folders(draft, path.parent), ScriptVariables(dialect))
     for command in _assigning(script, file.text, dialect):
         call = read_pip_command(script.variables.expanded(command.words))
         if call is not None and call.verb == "install" and _is_more(draft, path.parent, call):
@@ -111,17 +120,11 @@ def installs_more(draft: Draft, path: Path) -> str:
 
 
 def _is_more(draft: Draft, directory: Path, call: PipCommand) -> bool:
-    lists = [_below(directory, word.text) for word in call.values("requirement")]
+    lists = [below(directory, word.text) for word in call.values("requirement")]
     named = [re.match(r"[A-Za-z0-9][\w.-]*", word.text) for word in call.words]
     return any(place not in draft.files_read() for place in lists) or any(
         match is not None and canonicalize_name(match.group()) not in _TOOLS for match in named
     )
-
-
-def _below(directory: Path, text: str) -> Path:
-    """Return the file that a script names, with variables (``%~dp0``, ``$PSScriptRoot``) taken for its own folder."""
-    plain = re.sub(r"%~dp0|%\w+%", "", text).replace("\\", "/")
-    return directory.joinpath(*(part for part in plain.split("/") if part not in ("", ".") and "$" not in part))
 
 
 def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
@@ -133,7 +136,7 @@ def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
     first = [path for at, path in enumerate(places) if installing[at] and at not in instead]
     counting = taken(first, conditions, draft.environment)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
-        _follow(script, draft, command)
+        _follow(script, command)
         if at in instead:
             _leave_out(draft, script, command, instead[at])
         elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
@@ -151,13 +154,19 @@ def _leave_out(draft: Draft, script: _Script, command: Command, why: LeftOut) ->
 
 
 def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command]:
+    blocks, joined = 0, ""
     for command in commands(text, dialect):
-        script.variables.learn(command.words)
+        first = next((word.text for word in command.words if word.text not in _WITHIN), "")
+        if dialect is Dialect.POSIX:
+            blocks = max(0, blocks + (first in _OPENS) - (first in _CLOSES))
+        certain = not blocks and not command.depth and joined not in ("&&", "||")
+        script.variables.learn(command.words, certain=certain)
+        joined = command.joined
         yield command
 
 
 def _run_lines(text: str) -> str:
-    """Keep a Dockerfile's ``RUN`` instructions, their lines in place; ``ARG`` and ``ENV`` become assignments."""
+    """Keep a Dockerfile's ``RUN`` and ``COPY``, their lines in place; ``ARG`` and ``ENV`` become assignments."""
     kept: list[str] = []
     continued = False
     terminator = ""
@@ -167,7 +176,7 @@ def _run_lines(text: str) -> str:
             kept.append("" if line.strip() == terminator else line)
             terminator = "" if line.strip() == terminator else terminator
             continue
-        instruction = re.match(r"^\s*(RUN|ARG|ENV|WORKDIR)\s+(?:--\S+\s+)*(.*)$", line, re.I)
+        instruction = re.match(r"^\s*(RUN|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", line, re.I)
         if continued:
             kept.append(line)
         elif instruction is not None and (opening := _HEREDOC.match(instruction.group(2))):
@@ -178,6 +187,11 @@ def _run_lines(text: str) -> str:
             kept.append(_exec_form(instruction.group(2)))
         elif instruction is not None and instruction.group(1).upper() in {"ARG", "ENV"}:
             kept.append(re.sub(r"^(\w+)\s+(?!=)", r"\1=", instruction.group(2)))
+        elif instruction is not None and "<<" not in line:
+            # The folders are followed as in a script; WORKDIR is a `cd`, and flags tell where COPY takes from.
+            name, rest = instruction.groups()
+            moves = name.upper() == "WORKDIR"
+            kept.append(f"cd {rest}" if moves else line.strip().replace(rest, _exec_form(rest)))
         else:
             kept.append("")
             continue
@@ -193,20 +207,13 @@ def _exec_form(text: str) -> str:
     return text
 
 
-def _follow(script: _Script, draft: Draft, command: Command) -> None:
+def _follow(script: _Script, command: Command) -> None:
     """Follow ``set -e`` and changes of directory."""
     first = command.words[0].text.lower().lstrip("@")
     rest = [word.text for word in command.words[1:]]
     if first == "set" and any(re.match(r"^-[a-z]*e", word) for word in rest):
         script.stops_on_error = True
-    if first in {"cd", "pushd", "set-location"}:
-        target = next((word for word in rest if word.lower() != "/d"), "")
-        try:
-            directory = (script.directory / target.replace("\\", "/")).resolve()
-            if directory.is_dir() and directory.is_relative_to(draft.boundary):
-                script.directory = directory
-        except (OSError, RuntimeError, ValueError):
-            return
+    script.folders.follow([word.text for word in command.words], command.words[0].line)
 
 
 def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, following: list[Command]) -> None:
@@ -277,14 +284,21 @@ def _keep_index(draft: Draft, script: _Script, kind: IndexOptionKind, word: Word
     if name is None:
         draft.add_index(kind, word.text, origin, step)
         return
-    message = f"the index `{word.text}` depends on `{name}`, which the script does not set to a plain value"
+    message = f"the index {_not_told(word.text, name)}"
     draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
+
+
+def _not_told(text: str, name: str) -> str:
+    """Say that a word cannot be read for a variable, or for what only a shell computes."""
+    if name == text:
+        return f"`{text}` is not known: the script does not set it to one plain value"
+    return f"`{text}` depends on `{name}`, which the script does not set to one plain value"
 
 
 def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:
     draft.removals += [(step, canonicalize_name(re.split(r"[\[<>=!~;@ ]", word.text)[0])) for word in call.words]
     for word in call.values("requirement"):
-        path = _located(draft, script, word)
+        path = script.folders.located(word.text)
         file = draft.load(path) if path is not None else None
         for line in logical_lines(file.text) if file else ():
             read = parse_line(line.text, FileOrigin(script.file.shown, word.line))
@@ -292,28 +306,18 @@ def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> No
                 draft.removals.append((step, read.name))
 
 
-def _located(draft: Draft, script: _Script, word: Word) -> Path | None:
-    """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
-    written = word.text.replace("\\", "/")
-    name = written.rpartition("/")[2].rpartition("~dp0")[2]
-    beside = script.file.path.parent
-    candidates = (script.directory / written, _below(beside, word.text), beside / name)
-    return next((path for path in candidates if _readable(draft, path)), None)
-
-
-def _readable(draft: Draft, path: Path) -> bool:
-    try:
-        found = path.resolve()
-        return found.is_relative_to(draft.boundary) and found.is_file()
-    except (OSError, RuntimeError, ValueError):
-        return False
-
-
 def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
     origin = FileOrigin(script.file.shown, word.line)
-    path = _located(draft, script, word)
+    path = script.folders.located(word.text)
+    name, line = script.variables.unknown(word.text), script.folders.fetched(word.text)
+    if path is None and (name is not None or line is not None):
+        said = f"`{word.text}` is not here: line {line} of `{script.file.shown}` fetches it"
+        said += "; clone or download it, and run `envdoctor check` there"
+        message = _not_told(word.text, name) if name is not None else said
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
+        return
     reference = str(path) if path is not None else word.text
-    include_requirements(draft, reference, script.directory, origin, circumstances)
+    include_requirements(draft, reference, script.folders.directory, origin, circumstances)
 
 
 def _conda(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
@@ -332,7 +336,6 @@ def _requirement(
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, whole, (f'"{whole}"',))
     name = script.variables.unknown(word.text)
     if name is not None:
-        message = f"`{word.text}` depends on `{name}`, which the script does not set to a plain value"
-        draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
+        draft.problem(ReadingProblemKind.UNREAD, origin, _not_told(word.text, name), word.text)
         return
-    add_requirement(draft, word.text, script.directory, origin, circumstances, editable=editable)
+    add_requirement(draft, word.text, script.folders.directory, origin, circumstances, editable=editable)

@@ -18,24 +18,30 @@ _USE = {
 }
 _LONGEST = 10_000
 """Characters that values may add to a text: one that names another twice, and so on, doubles with each line."""
-_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)\+?=(?P<value>.*)$", re.S)
-_OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>=.*)?$", re.I)
+_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.S)
+_OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>\+?=.*)?$", re.I)
 _LIST = re.compile(r"^@?\((?P<inside>.*)\)$", re.S)
 _COMPUTED = re.compile(r"[`]|\$\(")
+_KEYWORDS = ("then", "else", "do", "{")
 
 
 @dataclass(slots=True)
 class ScriptVariables:
-    """The values known so far; a name that is set twice to different values is not known."""
+    """The values known so far; a name that is set twice to different values is not known, unless it grows."""
 
     dialect: Dialect
     _values: dict[str, str | None] = field(default_factory=dict)
+    _lists: set[str] = field(default_factory=set)
+    _certain: bool = True
     _loop: str | None = None
     """The variable of a loop whose values the next command lists, in a batch file."""
 
-    def learn(self, words: Sequence[Word]) -> None:
-        """Take note of an assignment or of a loop, if the command is one."""
+    def learn(self, words: Sequence[Word], *, certain: bool = True) -> None:
+        """Take note of an assignment or of a loop, if the command is one. ``certain``: it runs, and once."""
+        self._certain = certain
         texts = [word.text for word in words]
+        while self.dialect is Dialect.POSIX and texts[1:] and texts[0] in _KEYWORDS:
+            texts = texts[1:]
         if self.dialect is Dialect.POWERSHELL:
             self._learn_powershell(texts)
         elif self.dialect is Dialect.CMD:
@@ -55,11 +61,12 @@ class ScriptVariables:
         for at, text in enumerate(texts):
             match = _OF_POWERSHELL.match(text)
             if match is not None and match["value"]:
-                self._set(match["name"], match["value"][1:])
-            elif match is not None and texts[at + 1 : at + 2] == ["="]:
+                more, _, value = match["value"].partition("=")
+                self._set(match["name"], value, more=bool(more))
+            elif match is not None and texts[at + 1 : at + 2] in (["="], ["+="]):
                 # Between the brackets of `param` several stand in a row, each with one value.
                 value = " ".join(texts[at + 2 :]) if at == 0 else "".join(texts[at + 2 : at + 3]).rstrip(",")
-                self._set(match["name"], value)
+                self._set(match["name"], value, more=texts[at + 1] == "+=", computed="+" in texts[at + 2 :])
 
     def _learn_batch(self, texts: Sequence[str]) -> None:
         first = texts[0].lower().lstrip("@")
@@ -92,23 +99,43 @@ class ScriptVariables:
         if self.dialect is not Dialect.CMD and _COMPUTED.search(text):
             return text
         match = _USE[self.dialect].search(text)
+        if match is None and self.dialect is Dialect.POSIX and "${" in text:
+            return text
         return match.group() if match else None
 
     def _assign(self, text: str) -> bool:
         match = _ASSIGNMENT.match(text)
         if match is None:
             return False
-        self._set(match["name"], match["value"])
+        self._set(match["name"], match["value"], more=bool(match["more"]))
         return True
 
-    def _set(self, name: str, value: str) -> None:
+    def _set(self, name: str, value: str, *, more: bool = False, computed: bool = False) -> None:
         key = self._key(name)
         items = _LIST.match(value)
-        plain = self._expand(items["inside"].replace(",", " ").strip() if items else value)
-        known = None if self.unknown(plain) else plain
-        if key in self._values and self._values[key] != known:
+        inside = items["inside"].replace(",", " ").strip() if items else value
+        plain = self._expand(inside)
+        known = None if computed or self.unknown(plain) else plain
+        before = self._values.get(key, "" if more else None)
+        grows = more or any(self._key(_named(use)) == key for use in _USE[self.dialect].finditer(inside))
+        if more and known is not None and before is not None:
+            known = self._joined(key, before, known, of_list=items is not None)
+        if key in self._values and before != known and not (grows and self._certain and before is not None):
             known = None
-        self._values[key] = known
+        self._values[key] = None if known is not None and len(known) > _LONGEST else known
+        if items is not None:
+            self._lists.add(key)
+
+    def _joined(self, key: str, before: str, value: str, *, of_list: bool) -> str | None:
+        """Return what is there with what is put behind it: a text goes on, a list has one more."""
+        if self.dialect is Dialect.POSIX:
+            if of_list:
+                return f"{before} {value}".strip()
+            return None if key in self._lists else before + value
+        if key in self._lists:
+            return None if "," in value else f"{before} {value}".strip()
+        # A comma makes a list of texts, too.
+        return None if of_list or "," in before + value else before + value
 
     def _key(self, name: str) -> str:
         return name if self.dialect is Dialect.POSIX else name.lower()
@@ -118,14 +145,18 @@ class ScriptVariables:
 
         def value(match: re.Match[str]) -> str:
             nonlocal room
-            found = match.groupdict()
-            name = found["name"] or found["braced"] or found.get("loop") or ""
+            name = _named(match)
             known = self._values.get(self._key(name))
             if known is not None:
                 room -= len(known)
                 return known if room >= 0 else match.group()
-            if self.dialect is Dialect.POSIX and found["default"] is not None and name not in self._values:
-                return found["default"]
+            if self.dialect is Dialect.POSIX and match["default"] is not None and name not in self._values:
+                return match["default"]
             return match.group()
 
         return _USE[self.dialect].sub(value, text) if any(sign in text for sign in "$%!@") else text
+
+
+def _named(use: re.Match[str]) -> str:
+    found = use.groupdict()
+    return found["name"] or found["braced"] or found.get("loop") or ""
