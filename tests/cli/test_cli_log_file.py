@@ -120,3 +120,12 @@ def test_what_an_install_that_went_well_has_put_in_is_judged(
     assert main(["check", "--log", str(tmp_path / "run.log"), "--format", "json"]) == (1 if told else 0)
     findings = json.loads(capsys.readouterr().out)["findings"]
     assert [item["subject"] for item in findings if item["severity"] == "error"] == told
+
+
+def test_what_could_be_better_after_an_install_that_went_well_is_not_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_in = "descript-audiotools-0.7.2 numpy-1.26.4 protobuf-3.19.6 torch-2.4.1 torchaudio-2.4.1"
+    (tmp_path / "run.log").write_text(f"Successfully installed {put_in}\n", encoding="utf-8")
+    assert main(["check", "--offline", "--log", str(tmp_path / "run.log"), "--format", "json"]) == 0
+    assert [item for item in json.loads(capsys.readouterr().out)["findings"] if item["severity"] != "info"] == []

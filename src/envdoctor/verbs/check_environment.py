@@ -17,7 +17,7 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, EnvironmentProblemKind
-from envdoctor.model.report import Report
+from envdoctor.model.report import Report, Verdict
 from envdoctor.model.target import Target, TargetProperty
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
 from envdoctor.verbs import collector_paused
@@ -229,7 +229,7 @@ def report_of_patient(
     examination = Examination(
         target=target,
         profile=profile,
-        environment=_with_requirements(environment, index_choice, profile, target, tell) or _put_in(patient.log),
+        environment=_with_requirements(environment, index_choice, profile, target, tell),
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
@@ -238,6 +238,11 @@ def report_of_patient(
     )
     with collector_paused():
         report = check_patient(examination, further_advisories(Settings(), Path()))
+        put_in = None if environment is not None else _put_in(patient.log)
+        if put_in is not None:
+            judged = check_patient(replace(examination, environment=put_in), further_advisories(Settings(), Path()))
+            # A log that ends well asks nothing: what cannot run is told, and not what could be better.
+            report = judged if judged.verdict is Verdict.BROKEN else report
     place = (environment.root,) if environment is not None and environment.root else ()
     settings = target_facts(target, target_choice, Settings(), profile, patient)
     if environment is None and profile is None:
