@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from diagnose_fixtures import MemoryArchives, resolution_of, resolved, target_of
+from diagnose_fixtures import (
+    MemoryArchives,
+    MemorySources,
+    by_distribution,
+    require,
+    resolution_of,
+    resolved,
+    target_of,
+)
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rules.res110_build_fails import parse_setup_script
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import FileOption, InstallCommand, Project
 
 LEGACY = "[build-system]\nrequires = ['setuptools<82', 'wheel']\n"
 WITH_TORCH = "[build-system]\nrequires = ['setuptools', 'torch>=2']\nbuild-backend = 'setuptools.build_meta'\n"
@@ -101,6 +111,75 @@ def test_a_build_that_needs_torch_is_told_how() -> None:
     assert finding.remedy is not None
     assert "`pip install --no-build-isolation thing`" in finding.remedy.summary
     assert 'no-build-isolation-package = ["thing"]' in finding.remedy.summary
+
+
+def _built(
+    setup: str, *options: FileOption, step: int | None = None, torch: int | None = None, image: str = "", more: str = ""
+) -> list[Finding]:
+    """Return what is said of `thing`, which a script's command ``step`` installs, where ``torch`` installs torch."""
+    line = require("thing", FileOrigin("Dockerfile", 9), step=step)
+    wants = by_distribution("torch", "thing", "1.0")
+    lines = [line, *([require("torch==2.3.1", FileOrigin("Dockerfile", 4), step=torch)] if torch else [])]
+    packages = [resolved("thing==1.0", sdist=True, wanted_by=[line])]
+    packages += [resolved("torch==2.3.1", wanted_by=[*lines[1:], wants])]
+    if more:
+        lines.append(require(more, FileOrigin("Dockerfile", 2), step=1))
+        packages.append(resolved(f"{more}==1.0", wanted_by=[lines[-1]]))
+        packages[1] = resolved("torch==2.3.1", wanted_by=[*lines[1:2], wants, by_distribution("torch", more, "1.0")])
+    commands = tuple(InstallCommand(at, "install", (), FileOrigin("Dockerfile", at)) for at in (1, 2, 3))
+    project = Project(".", requirements=tuple(lines), options=options, commands=commands)
+    found = examine(
+        Examination(
+            target=target_of("linux/x86_64/3.12/cuda"),
+            project=project,
+            sources=MemorySources({"Dockerfile": image}) if image else None,
+            resolution=resolution_of(*packages),
+            archives=MemoryArchives({"thing": {"thing-1.0/setup.py": setup}}),
+        )
+    )
+    assert not [item for item in found if item.name == "internal"]
+    return [item for item in found if item.rule == "RES110"]
+
+
+def _said(name: str, value: str = "", step: int | None = None) -> FileOption:
+    return FileOption(name, value, FileOrigin("Dockerfile", 9), step)
+
+
+def test_a_build_that_the_project_itself_does_without_isolation_does_not_stop() -> None:
+    assert _built("import torch\n", step=2, torch=1)
+    assert not _built("import torch\n", _said("no-build-isolation", step=2), step=2, torch=1)
+    assert _built("import torch\n", _said("no-build-isolation", step=3), step=2, torch=1)
+    assert not _built("import torch\n", _said("no-build-isolation"))
+    assert not _built("import torch\n", _said("no-build-isolation", "Thing"))
+    assert _built("import torch\n", _said("no-build-isolation", "other"))
+    # Which setuptools is there nobody knows.
+    assert _built("import pkg_resources\n")
+    assert not _built("import pkg_resources\n", _said("no-build-isolation"))
+
+
+def test_what_is_added_to_the_build_requirements_is_there() -> None:
+    added = "extra-build-dependencies"
+    assert not _built("import torch\n", _said(added, "thing torch"))
+    assert not _built("import torch\n", _said(added, "thing torch>=2"))
+    assert _built("import torch\n", _said(added, "other torch"))
+    assert _built("import torch\n", _said(added, "thing ninja"))
+    assert not _built("import pkg_resources\n", _said(added, "thing setuptools<82"))
+    assert _built("import pkg_resources\n", _said(added, "thing nonsense=="))
+
+
+def test_without_isolation_a_torch_that_the_script_installs_later_is_missed() -> None:
+    shared = _said("no-build-isolation", step=2)
+    (finding,) = _built("import torch\n", shared, step=2, torch=3)
+    assert "which is not there yet: `torch==2.3.1` (Dockerfile:4) installs it" in finding.message
+    assert finding.remedy is not None
+    assert finding.remedy.summary == "install torch first and then `pip install --no-build-isolation thing`"
+    assert _built("import torch\n", shared, step=2, torch=2)
+    assert _built("import torch\n", shared, step=2, torch=3, image="FROM nvidia/cuda:12.2.0-base\nRUN echo torch\n")
+    # Another package has brought it, the image has it, or nothing is known of it.
+    assert not _built("import torch\n", shared, step=2, torch=3, more="accelerate")
+    assert not _built("import torch\n", shared, step=2, torch=3, image="FROM nvcr.io/nvidia/pytorch:24.05-py3\n")
+    assert not _built("import torch\n", shared, step=2, torch=3, image="ARG BASE=a/torch\nFROM ${BASE}\n")
+    assert not _built("import torch\n", shared, step=2)
 
 
 def test_an_older_python_is_admitted() -> None:

@@ -109,6 +109,16 @@ def test_lines_of_words_and_dockerfile(read_files):
     assert all(command.checked for command in project.commands)
 
 
+def test_a_build_without_isolation_is_told(read_files):
+    text = "pip install torch\npip install a --no-build-isolation\nuv pip install --no-build-isolation-package b b c\n"
+    project = read_files({"install.sh": text})
+    assert [(one.name, one.value, one.step) for one in project.options] == [
+        ("no-build-isolation", "", 2),
+        ("no-build-isolation", "b", 3),
+    ]
+    assert [one.name for one in project.requirements] == ["torch", "a", "b", "c"]
+
+
 def test_options_of_a_command_belong_to_its_step(read_files):
     text = (
         "pip install a -f https://files.example/ --extra-index-url https://index.example/x --pre -c limits.txt\n"

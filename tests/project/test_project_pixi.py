@@ -44,3 +44,10 @@ def test_it_hides_no_list_beside_it(read_files):
     project = read_files({"pixi.toml": TABLES.format(""), "requirements.txt": "rich\n", **NEAR})
     assert [one.name for one in project.requirements] == ["rich"]
     assert {group.name.name: group.alone for group in project.groups} == {"pixi.toml": True}
+
+
+def test_what_is_built_without_isolation_is_told(read_files):
+    start = "[workspace]\nname = 'x'\nchannels = []\nplatforms = []\n[pypi-dependencies]\na = '*'\n[pypi-options]\n"
+    for value, told in (("true", [""]), ("false", []), ("['a', 3]", ["a"])):
+        project = read_files({"pixi.toml": f"{start}no-build-isolation = {value}\n"})
+        assert [(one.name, one.value) for one in project.options] == [("no-build-isolation", name) for name in told]

@@ -248,3 +248,26 @@ def test_lines_of_awkward_toml():
     assert found.of(("x", "q", "s", "t")) == 10
     assert [found.of_text(path) for path in ("arr[0].v", "arr[1].v", "arr[1].sub.w[1][1]")] == [12, 14, 17]
     assert found.of_text("arr[1].sub.w[7].no") == 16
+
+
+UV_BUILDS = """
+no-build-isolation-package = ["flash-attn"]
+[{0}pip]
+no-build-isolation = true
+[{0}extra-build-dependencies]
+apex = ["torch>=2", {{ requirement = "numpy", match-runtime = true }}, 3]
+"""
+TOLD = [
+    ("no-build-isolation", "flash-attn"),
+    ("no-build-isolation", ""),
+    ("extra-build-dependencies", "apex torch>=2"),
+    ("extra-build-dependencies", "apex numpy"),
+]
+
+
+def test_what_uv_builds_without_isolation_is_told(read_files):
+    project = "[project]\nname = 'x'\nversion = '1'\n[tool.uv]\n"
+    read = read_files({"pyproject.toml": project + UV_BUILDS.format("tool.uv.")})
+    assert [(one.name, one.value) for one in read.options] == TOLD
+    read = read_files({"pyproject.toml": f"{project}no-build-isolation = true\n", "uv.toml": UV_BUILDS.format("")})
+    assert [(one.name, one.value) for one in read.options] == TOLD

@@ -115,9 +115,11 @@ class FileOption:
     """Another option of pip that a file or a command sets, and that bears on what may be chosen."""
 
     name: str
-    """``pre``, ``prefer-binary``, ``require-hashes``, ``no-binary``, ``only-binary``, ``trusted-host``."""
+    """``pre``, ``prefer-binary``, ``require-hashes``, ``no-binary``, ``only-binary``, ``trusted-host``,
+    ``no-build-isolation``, and uv's ``extra-build-dependencies``."""
     value: str
-    """Empty for a switch."""
+    """Empty for a switch; ``no-build-isolation`` may name one package; of uv's, the package and what is
+    added to its build requirements, with a space between."""
     origin: FileOrigin
     step: int | None = None
 

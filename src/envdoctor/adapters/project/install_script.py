@@ -42,7 +42,7 @@ _INDEX_KINDS = {
     "extra-index-url": IndexOptionKind.EXTRA_INDEX_URL,
     "find-links": IndexOptionKind.FIND_LINKS,
 }
-_SWITCHES = ("pre", "prefer-binary", "require-hashes")
+_SWITCHES = ("pre", "prefer-binary", "require-hashes", "no-build-isolation")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
@@ -270,7 +270,7 @@ def _keep_options(draft: Draft, script: _Script, call: PipCommand, step: int) ->
         origin = FileOrigin(script.file.shown, word.line)
         if name in _INDEX_KINDS:
             _keep_index(draft, script, _INDEX_KINDS[name], word, step)
-        elif name in {"no-binary", "only-binary", "trusted-host"}:
+        elif name in {"no-binary", "only-binary", "trusted-host", "no-build-isolation"}:
             draft.keep_option(FileOption(name, word.text, origin, step))
     origin = draft.commands[-1].origin
     if "no-index" in call.flags:

@@ -24,7 +24,7 @@ _LONG_WITH_VALUE = {
     "--constraints": "constraint", "--editable": "editable", "--index-url": "index-url", "--default-index": "index-url",
     "--extra-index-url": "extra-index-url", "--index": "extra-index-url", "--find-links": "find-links",
     "--no-binary": "no-binary", "--only-binary": "only-binary", "--trusted-host": "trusted-host", "--file": "file",
-    "--channel": "ignored",
+    "--no-build-isolation-package": "no-build-isolation", "--channel": "ignored",
 }  # fmt: skip
 _IGNORED_WITH_VALUE = frozenset(
     {"--target", "--prefix", "--root", "--src", "--platform", "--python-version", "--implementation", "--abi", "--name",
@@ -32,7 +32,7 @@ _IGNORED_WITH_VALUE = frozenset(
      "--client-cert", "--log", "--exists-action", "--report", "--root-user-action", "--use-feature", "--use-deprecated",
      "--config-settings", "--global-option", "--python", "--torch-backend", "--override", "--overrides",
      "--index-strategy", "--prerelease", "--exclude-newer", "--resolution",
-     "--no-build-isolation-package", "--hash", "--link-mode", "--install-option",
+     "--hash", "--link-mode", "--install-option",
      "--default-timeout", "--keyring-provider", "--python-platform", "--reinstall-package", "--refresh-package"}
 )  # fmt: skip
 _SHORT_WITH_VALUE = {

@@ -15,7 +15,7 @@ from envdoctor.adapters.project.group_choice import Wanted, groups_of
 from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import IndexOptionKind
+from envdoctor.model.project import FileOption, IndexOptionKind
 from envdoctor.model.requirement import GroupKind, Requirement, both_markers, holds
 
 __all__ = ["read_pixi", "read_pixi_file"]
@@ -59,6 +59,11 @@ def _indexes(draft: Draft, document: TomlDocument, base: _Path) -> None:
     for at, extra in document.strings(draft, *options, "extra-index-urls"):
         origin = document.origin(*options, "extra-index-urls", at)
         draft.add_index(IndexOptionKind.EXTRA_INDEX_URL, extra, origin)
+    shared = document.get(*options, "no-build-isolation")
+    for name in [""] if shared is True else shared if isinstance(shared, list) else ():
+        if isinstance(name, str):
+            origin = document.origin(*options, "no-build-isolation")
+            draft.keep_option(FileOption("no-build-isolation", name, origin))
 
 
 def _feature(draft: Draft, document: TomlDocument, base: _Path, circumstances: Circumstances) -> None:

@@ -21,9 +21,11 @@ _TABLE = ("tool", "uv")
 
 
 def read_uv_file(draft: Draft) -> None:
-    """Read the indexes of the ``uv.toml`` beside the project, which stand in the place of those of ``[tool.uv]``."""
+    """Read indexes and builds of the ``uv.toml`` beside the project, which stand in the place of ``[tool.uv]``'s."""
     if (draft.root / UV_FILE).is_file():
-        _indexes(draft, parse_toml(draft.load(draft.root / UV_FILE)), ())
+        document = parse_toml(draft.load(draft.root / UV_FILE))
+        _indexes(draft, document, ())
+        _builds(draft, document, ())
 
 
 def read_uv(draft: Draft, document: TomlDocument) -> None:
@@ -43,6 +45,24 @@ def read_uv(draft: Draft, document: TomlDocument) -> None:
         _environment(draft, document, text, at)
     if not (document.file.path.parent / UV_FILE).is_file():
         _indexes(draft, document, _TABLE)
+        _builds(draft, document, _TABLE)
+
+
+def _builds(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:
+    """Keep what is built outside an environment of its own, and what is added to those of others."""
+    key = "no-build-isolation"
+    for table in (base, (*base, "pip")):
+        if document.get(*table, key) is True:
+            draft.keep_option(FileOption(key, "", document.origin(*table, key)))
+        for at, text in document.strings(draft, *table, f"{key}-package"):
+            draft.keep_option(FileOption(key, text, document.origin(*table, f"{key}-package", at)))
+    key = "extra-build-dependencies"
+    added = document.get(*base, key)
+    for package, entries in added.items() if isinstance(added, dict) else ():
+        for entry in entries if isinstance(entries, list) else ():
+            wanted = entry.get("requirement") if isinstance(entry, dict) else entry
+            if isinstance(wanted, str):
+                draft.keep_option(FileOption(key, f"{package} {wanted}", document.origin(*base, key, package)))
 
 
 def _indexes(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:

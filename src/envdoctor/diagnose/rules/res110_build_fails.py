@@ -15,7 +15,8 @@ stops, too. Kernels for CUDA on macOS are left to RES102, which says to keep the
 ## Example
 
 `mmcv` 2.2.0 imports `pkg_resources` in its setup.py and declares no build requirements. `flash-attn` imports torch
-there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way. `numpy` 1.24.0 is built with
+there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way; where the project says so
+itself, only a torch that its script installs later is reported. `numpy` 1.24.0 is built with
 setuptools 59.2.0, which stops on Python 3.12.
 
 ## References
@@ -30,9 +31,12 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import InvalidRequirement
+from packaging.requirements import Requirement as ParsedRequirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination, chain_to
@@ -42,7 +46,8 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.requirement import may_hold
+from envdoctor.model.project import FileOption
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
 from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
@@ -139,6 +144,8 @@ _ON_312 = ("66.1.0", "66.1.1", *(f"{major}.0.0" for major in range(67, 90)))
 """Releases of setuptools that run on Python 3.12: those before 66.1 import what that Python has no more."""
 _ISOLATED = ("torch", "numpy")
 """What such builds import most; other modules may come along with the build requirements that there are."""
+_CONDA = {"torch": "pytorch"}
+_IMAGE = re.compile(r"^[^\S\n]*FROM[^\S\n](?:[^\S\n]*\$|[^\n]*torch)", re.IGNORECASE | re.MULTILINE)
 _BUILDERS = frozenset({
     *("setuptools", "wheel", "pip", "packaging", "cython", "ninja", "cmake", "pybind11", "nanobind", "psutil", "cffi"),
     *("setuptools-scm", "setuptools-rust", "scikit-build", "versioneer", "toml", "tomli", "requests"),
@@ -149,7 +156,7 @@ _BUILDERS = frozenset({
 @dataclass(frozen=True, slots=True)
 class _Sdist:
     script: SetupScript
-    requires: tuple[Requirement, ...]
+    requires: tuple[ParsedRequirement, ...]
     """Build requirements; setuptools and wheel where none are declared, as pip has it."""
     own: frozenset[str]
     """The modules beside ``setup.py``: numpy's own setup.py imports numpy, from its folder."""
@@ -170,24 +177,24 @@ def _opened(archives: ArchiveReader, file: DistributionFile) -> _Sdist | None:
     return _Sdist(script, requires, frozenset(name.split("/")[1].removesuffix(".py") for name in names if "/" in name))
 
 
-def _build_requires(text: str) -> tuple[Requirement, ...] | None:
+def _build_requires(text: str) -> tuple[ParsedRequirement, ...] | None:
     """Return the build requirements; None where another backend than setuptools builds, or nothing can be read."""
     try:
         table: dict[str, Any] = read_toml(text).get("build-system", {})
-        lines = [Requirement(line) for line in table.get("requires", ("setuptools", "wheel"))]
+        lines = [ParsedRequirement(line) for line in table.get("requires", ("setuptools", "wheel"))]
     except (TomlError, InvalidRequirement, AttributeError, TypeError):
         return None
     backend = str(table.get("build-backend", "setuptools.build_meta"))
     return tuple(lines) if backend.startswith("setuptools") else None
 
 
-def _caps_setuptools(requires: Iterable[Requirement]) -> bool:
+def _caps_setuptools(requires: Iterable[ParsedRequirement]) -> bool:
     """Return whether a build requirement keeps setuptools below the release that dropped ``pkg_resources``."""
     own = [item for item in requires if canonicalize_name(item.name) == "setuptools"]
     return any(item.url or not item.specifier.contains(_NO_PKG_RESOURCES, prereleases=True) for item in own)
 
 
-def _too_old_setuptools(requires: Iterable[Requirement], target: Target) -> Requirement | None:
+def _too_old_setuptools(requires: Iterable[ParsedRequirement], target: Target) -> ParsedRequirement | None:
     """Return the build requirement that admits no setuptools which runs on the target's Python."""
     if target.python < (3, 12):
         return None
@@ -197,10 +204,14 @@ def _too_old_setuptools(requires: Iterable[Requirement], target: Target) -> Requ
     return next((item for item in held if not any(map(item.specifier.contains, _ON_312))), None)
 
 
-def _troubles(package: ResolvedPackage, sdist: _Sdist, target: Target) -> Iterator[tuple[Severity, str, str]]:
+def _troubles(
+    package: ResolvedPackage, sdist: _Sdist, examination: Examination, target: Target
+) -> Iterator[tuple[Severity, str, str]]:
     """Yield how bad it is, what stops the build, and the way around."""
     name, python, imports = package.name, target.python, sdist.script.imports()
-    old = _too_old_setuptools(sdist.requires, target)
+    shared = _shares_the_environment(examination, package)
+    # Without isolation it is built with the setuptools that is there, of which nothing is known.
+    old = _too_old_setuptools(sdist.requires, target) if shared is None else None
     if old is not None:
         words = f"it is built with `setuptools{old.specifier}`, which does not run on Python {target.python_version}"
         yield (
@@ -213,26 +224,85 @@ def _troubles(package: ResolvedPackage, sdist: _Sdist, target: Target) -> Iterat
     if line is not None:
         words = f"its setup.py refuses Python {python[0]}.{python[1]} (line {line})"
         yield Severity.ERROR, words, "take a Python that it admits, or a version that has a wheel for this one"
-    if "pkg_resources" in imports and not _caps_setuptools(sdist.requires):
+    if "pkg_resources" in imports and shared is None and not _caps_setuptools(sdist.requires):
         words = f"its setup.py imports `pkg_resources` (line {imports['pkg_resources']}), which setuptools 82 removed"
         way = (
             "take a version that has a wheel or does without, or build it with an older setuptools: a file that says "
             f"`setuptools<82`, for `pip install --build-constraint FILE {name}` or `uv pip install --build-constraints`"
         )
         yield Severity.ERROR, words, way
-    if not {canonicalize_name(item.name) for item in sdist.requires} <= _BUILDERS:
+    if shared is None and not {canonicalize_name(item.name) for item in sdist.requires} <= _BUILDERS:
         return
     for module in _ISOLATED:
-        if module in imports and module not in sdist.own:
-            words = (
-                f"its setup.py imports `{module}` (line {imports[module]}), which its build requirements do not bring: "
-                "an isolated build does not see the one that is installed"
-            )
-            way = (
-                f"install {module} first and then `pip install --no-build-isolation {name}`; with uv, "
-                f'`no-build-isolation-package = ["{name}"]` in `[tool.uv]`'
-            )
-            yield Severity.WARNING, words, way
+        if module not in imports or module in sdist.own:
+            continue
+        found = f"its setup.py imports `{module}` (line {imports[module]}), which"
+        way = f"install {module} first and then `pip install --no-build-isolation {name}`"
+        later = _installed_too_late(examination, package, module) if shared is not None and shared.step else None
+        if shared is None:
+            words = "its build requirements do not bring: an isolated build does not see the one that is installed"
+            also = f'with uv, `no-build-isolation-package = ["{name}"]` in `[tool.uv]`'
+            yield Severity.WARNING, f"{found} {words}", f"{way}; {also}"
+        elif later is not None:
+            yield Severity.WARNING, f"{found} is not there yet: `{later}` ({later.origin}) installs it", way
+
+
+def _lines_to(examination: Examination, name: str) -> list[Requirement]:
+    """Return the lines of people that lead to a package, those set aside among them."""
+    packages = {item.name: item for item in examination.resolution.packages} if examination.resolution else {}
+    queue, seen, found = [name], {name}, list[Requirement]()
+    while queue:
+        package = packages.get(canonicalize_name(queue.pop()))
+        for wanted in (*package.wanted_by, *package.set_aside) if package else ():
+            if wanted.asked_by is None:
+                found.append(wanted)
+            elif wanted.asked_by not in seen:
+                seen.add(wanted.asked_by)
+                queue.append(wanted.asked_by)
+    return found
+
+
+def _step_of(examination: Examination, package: ResolvedPackage) -> int | None:
+    """Return the first command of a script that has the package built, None outside scripts."""
+    return min((line.step or 0 for line in _lines_to(examination, package.name)), default=0) or None
+
+
+def _shares_the_environment(examination: Examination, package: ResolvedPackage) -> FileOption | None:
+    """Return the option by which the project itself has a package built without isolation."""
+    options, step = examination.project.options if examination.project else (), _step_of(examination, package)
+    for option in options:
+        named = not option.value or canonicalize_name(option.value) == package.name
+        if option.name == "no-build-isolation" and named and option.step in (None, step):
+            return option
+    return None
+
+
+def _added(examination: Examination, package: ResolvedPackage) -> Iterator[ParsedRequirement]:
+    """Yield what the project adds to a package's build requirements."""
+    for option in examination.project.options if examination.project else ():
+        name, _, wanted = option.value.partition(" ")
+        if option.name == "extra-build-dependencies" and canonicalize_name(name) == package.name:
+            with suppress(InvalidRequirement):
+                yield ParsedRequirement(wanted)
+
+
+def _installed_too_late(examination: Examination, package: ResolvedPackage, module: str) -> Requirement | None:
+    """Return the line of a script that installs the module no earlier than the package; None: it may be there."""
+    step, project = _step_of(examination, package), examination.project
+    if step is None or project is None or _starts_from_torch(examination, step):
+        return None
+    every = [item for item in (*project.requirements, *project.superseded) if item.kind is RequirementKind.REQUIRE]
+    lines = [item for item in every if item.name in (module, _CONDA.get(module))]
+    earlier = any(not item.step or item.step < step for item in (*lines, *_lines_to(examination, module)))
+    return None if earlier else next(iter(lines), None)
+
+
+def _starts_from_torch(examination: Examination, step: int) -> bool:
+    """Return whether a Dockerfile's image has torch by its name, or has a name that only the build tells."""
+    commands = examination.project.commands if examination.project else ()
+    path = next((item.origin.path for item in commands if item.step == step), "")
+    file = examination.sources.read(path) if examination.sources and path else None
+    return file is not None and _IMAGE.search(file.text) is not None
 
 
 def _find(examination: Examination, resolution: Resolution, target: Target) -> Iterator[Finding]:
@@ -246,8 +316,10 @@ def _find(examination: Examination, resolution: Resolution, target: Target) -> I
         if need is not None and need.is_in_vain(target):
             continue  # RES102 says to keep it off: no way to build it is of use.
         sdist = _opened(archives, package.file)
+        if sdist is not None:
+            sdist = replace(sdist, requires=(*sdist.requires, *_added(examination, package)))
         chain = chain_to(resolution, package.name)
-        for severity, words, way in _troubles(package, sdist, target) if sdist is not None else ():
+        for severity, words, way in _troubles(package, sdist, examination, target) if sdist is not None else ():
             yield RULE.finding(
                 subject=package.name,
                 message=f"the build of `{package.name}` {package.version} stops: {words}; wanted by {chain}",
