@@ -284,6 +284,33 @@ def test_a_library_of_the_recorded_size_and_another_content_is_installed_again(
         assert "has what the lock names" in said("--yes")
 
 
+def test_an_edited_module_is_left_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wheel = make_wheel("pure", "1.0", {"pure/__init__.py": "A = 1\n", "pure/more.py": "B = 1\n"})
+    (tmp_path / "requirements.txt").write_text("pure\n")
+    with serve(as_index(wheel)) as it:
+        arguments = ["fix", str(tmp_path), "--index-url", f"{it.url}simple/"]
+
+        def said(option: str) -> str:
+            assert main([*arguments, option]) == 0
+            return " ".join("".join(capsys.readouterr()).split())
+
+        assert "on purpose" not in said("--yes") + said("--yes")
+        module = site_of(tmp_path / ".venv") / "pure" / "__init__.py"
+        module.write_text("A = 1\nB = 2\n")
+        left = "`pure/__init__.py` of `pure` 1.0 has another size than recorded and is left"
+        for option in ("--dry-run", "--yes"):
+            words = said(option)
+            assert "nothing to do" in words
+            assert words.count(left) == 1
+            assert "remove it, and `envdoctor fix` brings the package's own back" in words
+        assert module.read_text() == "A = 1\nB = 2\n"
+        module.unlink()
+        assert left not in said("--yes")
+        assert module.read_text() == "A = 1\n"
+        assert "nothing to do" in (words := said("--yes"))
+        assert left not in words
+
+
 def test_without_a_profile_none_is_named(
     project: Path, served: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

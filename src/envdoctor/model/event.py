@@ -25,6 +25,8 @@ class EventKind(enum.Enum):
     AS_WANTED = enum.auto()
     AS_LOCKED = enum.auto()
     """The same where no profile is in use."""
+    LEFT = enum.auto()
+    """What somebody changed is not put back."""
     ACCEPTED = enum.auto()
     """An installer complains of what was set aside on purpose."""
     LAUNCHERS = enum.auto()

@@ -82,6 +82,8 @@ class EnvironmentState:
     """Version by name of what earlier fixes put where nothing was."""
     lost: frozenset[str] = frozenset()
     """Names of the distributions of which modules or libraries are missing or damaged."""
+    edited: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Modules of another size than recorded, by distribution: somebody may have edited them on purpose."""
     site_packages: str = ""
     """Where its Python looks for packages; empty where none runs."""
     fault: str | None = None

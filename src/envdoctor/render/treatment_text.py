@@ -21,6 +21,7 @@ _WORDS = {
     EventKind.FIXED: "fixed `{subject}`: {steps} steps; {commands} takes them back",
     EventKind.AS_WANTED: "nothing to do: `{subject}` is as the profile wants it",
     EventKind.AS_LOCKED: "nothing to do: `{subject}` has what the lock names",
+    EventKind.LEFT: "note: {detail}",
     EventKind.ACCEPTED: "note: {detail}; {because}",
     EventKind.LAUNCHERS: "start commands in one of them with {either}",
     EventKind.IN_FORCE: "the fix of {all} is in force all the same; {commands} takes it back",

@@ -87,6 +87,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
     arriving = [distribution_file(file) for file in changing if not file.sdist]
     stubs, taken = machine.stubs(stand_ins(profile), arriving, state, leaving)
     put = _brought(state, locked, stale, gone)
+    left = tuple(_left(locked, state, leaving))
     refused = refused_variables(variables, project, request.allowed_variables)
     plan = make_plan(
         PlanInput(
@@ -109,14 +110,14 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
             disk_free=machine.disk_free(request.environment),
             refusals=(*refusals, *refused, *taken, *_other_files(locked, check.locked)),
             skipped=chosen.skipped,
-            notes=(*locked.notes, *chosen.notes, *_notes(check, locked, changing, state)),
+            notes=(*locked.notes, *chosen.notes, *left, *_notes(check, locked, changing, state)),
             repair=locked.outcome.repair,
             known_errors=tuple(item for item in locked.outcome.report.open_findings if item.severity is Severity.ERROR),
             label=request.check.part,
         )
     )
     overrides = locked.outcome.overrides + tuple(item.override() for item in exclusions)
-    return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides)
+    return Prepared(locked.outcome.report, plan, locked.files, locked.outcome.files, overrides, left=left)
 
 
 def _moving(
@@ -132,6 +133,20 @@ def _moving(
     stale = leftovers(state.distributions, state.brought, kept, excluded)
     gone = excluded | {item.distribution.name for item in stale if not item.kept}
     return [file for file in locked.files if (file.name, file.version) not in here], stale, gone
+
+
+def _left(locked: FixLock, state: EnvironmentState, leaving: Collection[str]) -> Iterator[str]:
+    """Yield what was changed of packages that stay as they are."""
+    for file in locked.files:
+        paths = state.edited.get(file.name, ())
+        if paths and file.name not in leaving:
+            named = ", ".join(f"`{path}`" for path in paths[:3]) + (", ..." if len(paths) > 3 else "")
+            many = len(paths) > 1
+            yield (
+                f"{named} of `{file.name}` {file.version} {'have other sizes' if many else 'has another size'} than "
+                f"recorded and {'are' if many else 'is'} left: somebody may have edited {'them' if many else 'it'} "
+                f"on purpose; remove {'them' if many else 'it'}, and `envdoctor fix` brings the package's own back"
+            )
 
 
 def _notes(

@@ -48,3 +48,5 @@ class Prepared:
     """Why there is none."""
     complete: bool = True
     """False where the index could not be asked for all of it."""
+    left: tuple[str, ...] = ()
+    """The notes of the plan that are told also of who is not shown it: what was changed, and is not put back."""

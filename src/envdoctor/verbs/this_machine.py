@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,14 @@ from envdoctor.adapters.apply.installers import Installer, NoInstaller, choose_i
 from envdoctor.adapters.apply.interpreters import PythonFacts, ask_python, find_python, python_of
 from envdoctor.adapters.apply.journal import fault_of_own
 from envdoctor.adapters.apply.records import read_record
-from envdoctor.model.environment import EnvironmentProblemKind, InstalledFile, is_code
+from envdoctor.model.environment import (
+    EnvironmentProblem,
+    EnvironmentProblemKind,
+    InstalledDistribution,
+    InstalledFile,
+    is_code,
+    of_the_system,
+)
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import PatchFile, RemoveFile, WriteStub
 from envdoctor.model.target import Arch, OperatingSystem, Target
@@ -84,13 +91,16 @@ class ThisMachine:
         record = read_record(path)
         # A patch may have taken a file away on purpose.
         removed = {item.path for item in record.patched if item.state == "patched"} if record is not None else set()
+        patched = {item.path for item in record.patched} if record is not None else set()
+        own = list(with_files(own))
         return EnvironmentState(
             environment,
             exists=True,
             python=facts.python if facts else read.python,
-            distributions=tuple(with_files(own)),
+            distributions=tuple(own),
             brought=record.brought if record is not None else {},
             lost=frozenset(item.subject for item in read.problems if item.loses_code and item.path not in removed),
+            edited=_edited(read.problems, own, patched),
             site_packages=facts.purelib if facts else "",
             fault=fault,
         )
@@ -215,6 +225,21 @@ def _unwritable(made: PatchPreview, project: Path) -> Iterator[Refusal]:
             if folder.is_dir() and not os.access(folder, os.W_OK):
                 message = f"`{step.path}` would be patched, and `{folder}` cannot be written to"
                 yield Refusal(RefusalKind.PATH, step.path, message, "make it writable, or copy the project")
+
+
+def _edited(
+    problems: Iterable[EnvironmentProblem], distributions: Sequence[InstalledDistribution], patched: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the modules of another size than recorded that no fix has patched, by distribution."""
+    owners = Counter(file.path for item in distributions for file in item.files or ())
+    # conda rewrites files, and so do Linux distributions.
+    whole = {item.name for item in distributions if item.installer != "conda" and not of_the_system(item)}
+    found: dict[str, tuple[str, ...]] = {}
+    for item in problems:
+        changed = item.kind is EnvironmentProblemKind.CHANGED_FILE and item.path.endswith(".py")
+        if changed and item.subject in whole and owners[item.path] == 1 and item.path not in patched:
+            found[item.subject] = (*found.get(item.subject, ()), item.path)
+    return found
 
 
 def _is_library(file: InstalledFile, owners: Mapping[str, int]) -> bool:

@@ -145,6 +145,8 @@ class Treatment:
             results.append(self._apply(part, prepared, plan) if plan.steps else self._as_it_is(part, prepared, plan))
             if results[-1].failed:
                 break
+            if self.options.yes and prepared.left:
+                results.append(Treated(tuple(TreatmentEvent(EventKind.LEFT, detail=text) for text in prepared.left)))
         else:
             launchers = write_launchers([part for part, _ in self.parts])
             if launchers:
