@@ -345,6 +345,9 @@ def test_a_variable_that_names_itself_grows(read_files, name):
         ("if.bat", "set PK=a\nif defined GPU (\nset PK=%PK% b\n)\npip install %PK%\n"),
         ("if.ps1", '$PK = "a"\nif ($gpu) {\n$PK += " b"\n}\npip install $PK\n'),
         ("plus.ps1", '$PK = "a"\n$PK = $PK + " b"\npip install $PK\n'),
+        ("method.ps1", '$PK = "a"\n$PK = $PK.Trim()\npip install $PK\n'),
+        ("other.ps1", '$A = "a"\n$PK = $A -replace "a", "b"\npip install $PK\n'),
+        ("item.ps1", '$A = @("a", "b")\n$PK = $A[0]\npip install $PK\n'),
         ("comma.ps1", '$PK = "a", "b"\n$PK += "c"\npip install $PK\n'),
     ],
 )
@@ -429,3 +432,9 @@ def test_a_file_of_a_folder_that_a_dockerfile_copies_is_read(read_files, copy):
 def test_text_that_a_dockerfile_copies_is_data(read_files):
     text = "FROM x\nCOPY <<EOF /a.txt\npip install a\nEOF\nRUN pip install b\n"
     assert names(read_files({"Dockerfile": text}, at="Dockerfile")) == ["b"]
+
+
+def test_the_folder_of_a_container_is_not_the_one_of_that_name_in_the_checkout(read_files):
+    text = "FROM x\nWORKDIR app\nCOPY . .\nRUN pip install -r requirements.txt\n"
+    contents = {"Dockerfile": text, "requirements.txt": "six\n", "app/requirements.txt": "idna\n"}
+    assert names(read_files(contents, at="Dockerfile")) == ["six"]

@@ -188,10 +188,8 @@ def _run_lines(text: str) -> str:
         elif instruction is not None and instruction.group(1).upper() in {"ARG", "ENV"}:
             kept.append(re.sub(r"^(\w+)\s+(?!=)", r"\1=", instruction.group(2)))
         elif instruction is not None and "<<" not in line:
-            # The folders are followed as in a script; WORKDIR is a `cd`, and flags tell where COPY takes from.
-            name, rest = instruction.groups()
-            moves = name.upper() == "WORKDIR"
-            kept.append(f"cd {rest}" if moves else line.strip().replace(rest, _exec_form(rest)))
+            # The folders are followed as in a script, and flags tell where COPY takes from.
+            kept.append(line.strip().replace(instruction.group(2), _exec_form(instruction.group(2))))
         else:
             kept.append("")
             continue

@@ -47,6 +47,8 @@ class ScriptFolders:
         first, rest = re.split(r"[\\/]", words[0].lower().lstrip("@"))[-1].removesuffix(".exe"), words[1:]
         if first in {"cd", "pushd", "set-location", "chdir"}:
             self._enter(next((word for word in rest if word.lower() not in {"/d", "-path"}), ""))
+        elif first == "workdir":
+            self._enter(" ".join(rest), made=True)
         elif first == "popd":
             self._away = None
         elif first in {"git", "gh"} and "clone" in rest[:5]:
@@ -86,16 +88,19 @@ class ScriptFolders:
         except (OSError, RuntimeError, ValueError):
             return False
 
-    def _enter(self, target: str) -> None:
+    def _enter(self, target: str, *, made: bool = False) -> None:
+        """Go into a folder; ``made``: of a container, where none of the checkout's is of that name."""
         if target == "-":
             self._away = None
             return
         try:
             directory = ((self._away or self.directory) / target.replace("\\", "/")).resolve()
-            if directory.is_dir() and directory.is_relative_to(self.boundary):
+            if not made and directory.is_dir() and directory.is_relative_to(self.boundary):
                 self.directory, self._away = directory, None
             elif self._unpacked or self._source(self._parts(directory)):
                 self._away = directory
+            elif made:
+                self._away = None
         except (OSError, RuntimeError, ValueError):
             return
 

@@ -22,6 +22,10 @@ _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$",
 _OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>\+?=.*)?$", re.I)
 _LIST = re.compile(r"^@?\((?P<inside>.*)\)$", re.S)
 _COMPUTED = re.compile(r"[`]|\$\(")
+_EXPRESSION = re.compile(
+    r"\$\{?(?:env:)?\w+\}?(?:\.[a-z_]\w*\(|\[\d)|(?:^|\s)-[ci]?(?:replace|split|join|match|as|f)\b", re.I
+)
+"""What PowerShell computes of a variable."""
 _KEYWORDS = ("then", "else", "do", "{")
 
 
@@ -115,6 +119,7 @@ class ScriptVariables:
         items = _LIST.match(value)
         inside = items["inside"].replace(",", " ").strip() if items else value
         plain = self._expand(inside)
+        computed |= self.dialect is Dialect.POWERSHELL and _EXPRESSION.search(inside) is not None
         known = None if computed or self.unknown(plain) else plain
         before = self._values.get(key, "" if more else None)
         grows = more or any(self._key(_named(use)) == key for use in _USE[self.dialect].finditer(inside))
