@@ -156,6 +156,22 @@ def test_a_python_newer_than_all_that_are_known_is_judged_as_the_newest_and_said
     assert ("python", dotted(newest), "the newest that is known") in {(row.name, row.value, row.origin) for row in rows}
 
 
+@pytest.mark.parametrize(("there", "taken", "said"), [("3.7.9", (3, 8), "old"), ("3.90.0", KNOWN_PYTHONS[-1], "new")])
+def test_a_listing_of_a_python_that_is_not_known_is_judged_as_the_nearest_and_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], there: str, taken: tuple[int, int], said: str
+) -> None:
+    paste = tmp_path / "env.txt"
+    text = f"PyTorch version: 2.4.0\nOS: Ubuntu 20.04 (x86_64)\nPython version: {there}\n[pip3] torch==2.4.0\n"
+    paste.write_text(text, encoding="utf-8")
+    main(["check", "--installed", str(paste), "--offline", "--format", "json"])
+    report = json.loads(capsys.readouterr().out)
+    assert report["target"]["python"] == dotted(taken)
+    (finding,) = [item for item in report["findings"] if item["rule"] == "ENV010"]
+    assert f"is too {said}: Python {there.rpartition('.')[0]} is {said}er than {dotted(taken)}" in finding["message"]
+    main(["check", "--installed", str(paste), "--offline"])
+    assert f"Python {dotted(taken)} assumed" in capsys.readouterr().out
+
+
 def test_an_assumed_release_is_said_to_be_assumed() -> None:
     target = Target(MACOS, Arch.ARM64, (3, 12))
     rows = {row.name: row.origin for row in target_facts(target, TargetChoice(), Settings(), None, None)}

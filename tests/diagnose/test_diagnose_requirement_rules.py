@@ -145,6 +145,18 @@ def test_a_release_that_cannot_be_installed_is_not_the_nearest_that_the_target_h
     assert "2.12" not in finding.remedy.summary
 
 
+def test_where_a_build_refuses_the_target_s_python_the_wheels_say_which_have_one() -> None:
+    files = [*(f"demo-1.0-cp3{minor}-cp3{minor}-manylinux2014_x86_64.whl" for minor in (10, 11)), "demo-1.0.tar.gz"]
+    index = MemoryIndex({"demo": [*files, "demo-2.0.tar.gz", "demo-3.0-cp312-cp312-manylinux2014_x86_64.whl"]})
+    refused = Rejection(RejectionKind.SOURCE_ONLY, "demo", Version("1.0"), files[-1], "its build refuses Python 3.12")
+    clash = Clash("demo", (ClashSide(asked := line("demo==1.0")),), available=("3.0",), rejections=(refused,))
+    conflicts = (Conflict("C1", (asked,), clash),)
+    (finding,) = found("RES101", conflicts=conflicts, target=target_of("linux/x86_64/3.12/cpu"), index=index)
+    assert finding.remedy
+    assert finding.remedy.summary.startswith("Python 3.10 and 3.11 has `demo` 1.0 on linux x86_64")
+    assert finding.remedy.summary.endswith("the nearest `demo` with a file for this target is 3.0")
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -486,7 +486,7 @@ def test_unstated_coupling() -> None:
 
 
 @pytest.mark.parametrize(("glibc", "told"), [((2, 28), True), ((2, 35), False)])
-def test_a_source_that_has_a_wheel_for_a_newer_glibc_says_for_which(glibc: tuple[int, int], told: bool) -> None:
+def test_a_source_that_has_a_wheel_for_want_of_a_file_says_for_which(glibc: tuple[int, int], told: bool) -> None:
     names = ["llguidance-1.7.6.tar.gz", "llguidance-1.7.6-cp39-abi3-manylinux_2_31_x86_64.whl"]
     package = resolved("llguidance==1.7.6", sdist=True, risk=BuildRisk.COMPILER)
     target = replace(LINUX, glibc=glibc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -165,8 +166,100 @@ def test_an_environment_that_is_looked_at_keeps_its_python(
     assert "RES011" in rules
 
 
-def test_a_python_that_nobody_can_judge_for_changes_nothing() -> None:
-    assert for_environment_python(HERE, (), SpecifierSet("==2.7.*")) == (HERE, ())
+@pytest.mark.parametrize(
+    ("wanted", "nearest"),
+    [("==2.7.*", (3, 8)), ("==3.7.13", (3, 8)), ("<3.8", (3, 8)), (">=3.90", None), (">=3.20", (3, 15))],
+)
+def test_of_pythons_that_nobody_can_judge_for_the_nearest_known_is_assumed(
+    wanted: str, nearest: tuple[int, int] | None
+) -> None:
+    asked = (replace(HERE, python=nearest, python_assumed=True), ()) if nearest else (HERE, ())
+    assert for_environment_python(HERE, (), SpecifierSet(wanted)) == asked
+    assert for_environment_python(HERE, ((3, 12), (3, 11)), SpecifierSet(wanted)) == (HERE, ((3, 12), (3, 11)))
+
+
+OLD_PYTHON = {
+    "environment.yml": "name: app\ndependencies:\n  - python=3.7\n  - pip\n  - pip:\n    - {0}\n",
+    ".python-version": "3.7.13\n",
+    "Pipfile": '[packages]\n{0} = "*"\n[requires]\npython_version = "3.7"\n',
+    "pyproject.toml": '[project]\nname = "app"\nversion = "1"\nrequires-python = "<3.8"\ndependencies = ["{0}"]\n',
+    "setup.py": 'from setuptools import setup\nsetup(name="app", python_requires="<3.8", install_requires=["{0}"])\n',
+    "Dockerfile": "FROM python:3.7-slim\nRUN pip install {0}\n",
+}
+
+
+@pytest.mark.parametrize("name", OLD_PYTHON)
+def test_whatever_file_names_a_python_that_is_not_judged_this_machine_s_is_not_taken(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, name: str
+) -> None:
+    if name != ".python-version":
+        (project / "requirements.txt").unlink()
+    (project / name).write_text(OLD_PYTHON[name].format("alpha"), encoding="utf-8")
+    taken, said, rules = judged_for(capsys, project)
+    assert (taken, "RES011" in rules) == ("3.8", True)
+    assert "note: taking Python 3.8, the nearest that is known: " in said
+    assert main(["check", str(project)]) == 3
+    assert "Python 3.8 assumed" in capsys.readouterr().out
+
+
+def test_a_python_version_that_is_not_judged_binds_nobody_who_names_another(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / ".python-version").write_text("3.7\n", encoding="utf-8")
+    assert main(["check", str(project), "--target-python", "3.10"]) == 0
+
+
+def test_what_has_no_file_for_the_nearest_python_is_not_known_to_have_none_for_the_project_s(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    index.wheel("gamma", "1.0", tag="cp37-cp37m-manylinux1_x86_64")
+    index.wheel("gamma", "2.0")
+    (project / "requirements.txt").write_text("gamma==1.0\n", encoding="utf-8")
+    (project / ".python-version").write_text("3.7\n", encoding="utf-8")
+    assert main(["check", str(project)]) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "conflict" not in said
+    assert "nothing is judged for the project's Python, and for Python 3.8, the nearest that is, it has no file" in said
+    assert main(["lock", str(project)]) == 3
+    (project / "requirements.txt").write_text("alpha==1.0\nalpha==2.0\n", encoding="utf-8")
+    assert main(["check", str(project)]) == 1, "what no Python settles is a conflict on all"
+
+
+@pytest.mark.parametrize(
+    ("text", "python"),
+    [
+        ("FROM python:3.9-slim\nRUN pip install alpha\n", "3.9"),
+        ("FROM python:3.13.0rc1\nRUN pip install alpha\n", "3.13"),
+        (
+            "FROM --platform=linux/amd64 docker.io/library/python:3.9.7@sha256:ab\nRUN a && \\\n  pip install alpha\n",
+            "3.9",
+        ),
+        ("ARG PY=3.9\nFROM python:${PY}-slim AS Base\nFROM base\nRUN pip install alpha\n", "3.9"),
+        ("FROM node:20 AS web\nRUN npm i\nFROM python:3.9\nRUN pip install alpha\n", "3.9"),
+        ("FROM python:3.9\nRUN pip install alpha\nFROM python:3.10\nRUN pip install beta\n", "3.12"),
+        ("FROM python:3.9\nRUN pip install alpha\nFROM ubuntu:22.04\nRUN pip install beta\n", "3.12"),
+        ("FROM python:3\nRUN pip install alpha\n", "3.12"),
+        ("FROM mine/python:3.9\nRUN pip install alpha\n", "3.12"),
+        ("FROM python:${PY}\nRUN pip install alpha\n", "3.12"),
+        ("FROM python:3.9\nRUN conda install python=3.10\nRUN pip install alpha\n", "3.10"),
+    ],
+)
+def test_the_image_of_a_dockerfile_names_the_python(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, text: str, python: str
+) -> None:
+    (project / "requirements.txt").unlink()
+    (project / "Dockerfile").write_text(text, encoding="utf-8")
+    assert judged_for(capsys, project)[0] == python
+    taken, _, rules = judged_for(capsys, project, "--target-python", "3.11")
+    assert taken == "3.11"
+    assert "conda" in text or "RES011" not in rules
+
+
+def test_the_image_says_nothing_where_a_list_lies_beside_its_dockerfile(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / "Dockerfile").write_text("FROM python:3.9\nRUN pip install alpha\n", encoding="utf-8")
+    assert judged_for(capsys, project)[0] == "3.12"
 
 
 def test_requires_python_alone_is_a_bound_and_no_choice(tmp_path: Path) -> None:

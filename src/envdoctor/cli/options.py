@@ -145,7 +145,7 @@ TargetPythonOption = Annotated[
         "--target-python",
         metavar="X.Y",
         help=f"CPython to judge for, {KNOWN_SPAN}, such as 3.11 or 3.11.7. Default: [tool.envdoctor] target-python, "
-        "then the one of environment.yml or the profile, else this machine's.",
+        "then the one of environment.yml, a Dockerfile or the profile, else this machine's.",
     ),
 ]
 BackendOption = Annotated[

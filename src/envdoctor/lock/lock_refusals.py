@@ -34,7 +34,7 @@ from envdoctor.resolve.solver import any_version
 __all__ = [
     "amiss",
     "direct_demands",
-    "for_a_newer_glibc",
+    "for_want_of_a_file",
     "given_up",
     "hash_refusals",
     "left_open",
@@ -212,10 +212,13 @@ def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:
             yield Refusal(RefusalKind.UNKNOWN, unknown=unknown)
 
 
-def for_a_newer_glibc(diagnosis: Diagnosis) -> Iterator[Refusal]:
-    """Yield what only a newer glibc than is assumed has a file for: whether a lock could be installed, nobody knows."""
+def for_want_of_a_file(diagnosis: Diagnosis) -> Iterator[Refusal]:
+    """Yield what has a file for a newer glibc than is assumed alone, or may have one for a Python that is not judged.
+
+    Whether a lock could be installed, nobody knows.
+    """
     for unknown in diagnosis.unknowns:
-        if unknown.kind is UnknownKind.NEWER_GLIBC:
+        if unknown.kind in (UnknownKind.NEWER_GLIBC, UnknownKind.PYTHON_NOT_JUDGED):
             yield Refusal(RefusalKind.UNKNOWN, unknown.subject.name, unknown=unknown)
 
 

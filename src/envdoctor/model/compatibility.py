@@ -12,6 +12,7 @@ from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 
 from envdoctor.model.candidate import DistributionFile, RejectionKind
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.requirement import endless_number, may_hold
 from envdoctor.model.target import Target, dotted
@@ -27,10 +28,12 @@ __all__ = [
     "admits",
     "admits_python",
     "admitted_minors",
-    "beyond_known",
     "can_use",
     "compatibility",
     "may_hold_on",
+    "nearest_beyond",
+    "nearest_known",
+    "not_judged",
     "read_python",
 ]
 
@@ -86,10 +89,28 @@ def admitted_minors(requires_python: SpecifierSet) -> tuple[tuple[int, int], ...
     return tuple(python for python in KNOWN_PYTHONS if admits(requires_python, python))
 
 
-def beyond_known(requires_python: SpecifierSet) -> bool:
-    """Return whether only Pythons are admitted for which nothing is judged: older ones, or newer ones."""
+def nearest_known(python: tuple[int, int]) -> tuple[int, int]:
+    """Return a Python that is judged for: this one, else the oldest or the newest that is known."""
+    return min(max(python, KNOWN_PYTHONS[0]), KNOWN_PYTHONS[-1])
+
+
+def not_judged(subject: str, python: tuple[int, int] | None) -> tuple[EnvironmentProblem, ...]:
+    """Return that an environment's Python is not known, and as which it is judged; nothing where it is known."""
+    if python is None or (known := nearest_known(python)) == python:
+        return ()
+    kind, how = EnvironmentProblemKind.INTERPRETER_NEW, "newer"
+    if python < known:
+        kind, how = EnvironmentProblemKind.INTERPRETER_OLD, "older"
+    detail = f"Python {dotted(python)} is {how} than {dotted(known)}, as which it is judged"
+    return (EnvironmentProblem(kind, subject, detail),)
+
+
+def nearest_beyond(requires_python: SpecifierSet) -> tuple[int, int] | None:
+    """Return the known Python next to those that are admitted where nothing is judged for any of them; else None."""
+    if admitted_minors(requires_python):
+        return None
     others = ((2, 7), *((3, minor) for minor in range(40)))
-    return not admitted_minors(requires_python) and any(admits(requires_python, python) for python in others)
+    return next((nearest_known(python) for python in others if admits(requires_python, python)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import enum
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from envdoctor.model.compatibility import beyond_known
+from envdoctor.model.compatibility import nearest_beyond
 from envdoctor.model.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from envdoctor.model.origin import FileOrigin
     from envdoctor.model.profile import Exclusion
     from envdoctor.model.requirement import GroupName, Requirement
+    from envdoctor.model.target import Target
 
 __all__ = [
     "FileLeftOut",
@@ -242,7 +243,8 @@ class Project:
     requires_python: SpecifierSet | None = None
     requires_python_origin: FileOrigin | None = None
     environment_python: SpecifierSet | None = None
-    """The Python that a conda environment file installs: what the project runs on, where nobody says otherwise."""
+    """The Python that a file makes an environment with (conda's, a Pipfile, ``.python-version``, a Dockerfile's image):
+    what the project runs on, where nobody says otherwise."""
     environment_python_origin: FileOrigin | None = None
     duplicates: tuple[tuple[Requirement, Requirement], ...] = field(default=())
     """Pairs of lines that say the same thing twice: the first, and the one that repeats it."""
@@ -271,10 +273,18 @@ class Project:
     """Repeated lines beyond those in ``duplicates``."""
 
     @property
-    def unjudged_python(self) -> bool:
-        """Whether conda's file makes the environment with a Python for which nothing is judged."""
-        made, where = self.environment_python, self.environment_python_origin
-        return made is not None and where == self.requires_python_origin and beyond_known(made)
+    def chosen_python(self) -> tuple[SpecifierSet | None, FileOrigin | None]:
+        """The Python that the files choose, and where: their environment's; a bound that admits none that is judged."""
+        bound = self.requires_python
+        if self.environment_python is None and bound is not None and nearest_beyond(bound):
+            return bound, self.requires_python_origin
+        return self.environment_python, self.environment_python_origin
+
+    def unjudged_on(self, target: Target) -> bool:
+        """Return whether the files choose a Python for which nothing is judged, and not only propose it."""
+        wanted, where = self.chosen_python
+        binds = where == self.requires_python_origin or target.python_assumed
+        return wanted is not None and binds and nearest_beyond(wanted) is not None
 
     def lock_of(self, requirement: Requirement) -> str | None:
         """Return the lock that pins a requirement, None where a person wrote it."""

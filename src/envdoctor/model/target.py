@@ -108,7 +108,8 @@ class Target:
     python_full: str | None = None
     """Full version such as ``3.11.7`` where known; it goes with ``python``, so ``for_python`` changes both."""
     python_assumed: bool = False
-    """Nothing and nobody tells the Python; it is the one that runs here."""
+    """Nothing and nobody tells the Python: it is the one that runs here. Or nothing is judged for the one that is told:
+    it is the nearest that is known."""
     os_assumed: bool = False
     """Nothing and nobody tells the operating system; it is this machine's."""
     wsl: bool = False

@@ -72,6 +72,8 @@ class UnknownKind(enum.Enum):
     """It is judged with the main list, and nobody asked for that."""
     NEWER_GLIBC = "newer-glibc"
     """Only with a newer glibc than is assumed has it a file, and nothing tells the target's."""
+    PYTHON_NOT_JUDGED = "python-not-judged"
+    """It has no file for the nearest Python that is judged for; whether it has one for the project's is not known."""
     NOT_RUN = "not-run"
     """What it needs failed before: the subject is what is why."""
     SEARCH_GIVEN_UP = "search-given-up"

@@ -76,6 +76,9 @@ def bare_reason(unknown: Unknown) -> str:
     if unknown.kind is UnknownKind.NEWER_GLIBC:
         needs = f"`{unknown.subject.name}` needs glibc {unknown.cause} or later"
         return f"{needs}, and nothing tells which the target has (`--glibc` does)"
+    if unknown.kind is UnknownKind.PYTHON_NOT_JUDGED:
+        nearest = f"for {unknown.cause}, the nearest that is, it has no file"
+        return f"nothing is judged for the project's Python, and {nearest}"
     if unknown.kind is UnknownKind.UNSOUND:
         return f"it fails its own check, which is a fault of envdoctor: {_objection(unknown)}"
     return unknown.cause or _STATUS.get(unknown.status or 0, "")

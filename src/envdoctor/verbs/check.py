@@ -32,7 +32,7 @@ from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.resolver_input import choose_python, manifest_of, with_newer_glibc
+from envdoctor.verbs.resolver_input import choose_python, manifest_of, with_newer_glibc, without_unjudged
 from envdoctor.verbs.scope import with_glibc, with_groups, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
@@ -289,7 +289,8 @@ def _diagnose(
             repair=repair,
         )
 
-    return with_newer_glibc(manifest, found(manifest, resolver), found)
+    manifest, diagnosis = with_newer_glibc(manifest, found(manifest, resolver), found)
+    return manifest, without_unjudged(diagnosis, request.project, manifest.target) if request.project else diagnosis
 
 
 def _accepted(request: CheckRequest, result: Diagnosed, *, complete: bool) -> tuple[Finding, ...]:
@@ -319,7 +320,7 @@ def _looked_at(request: CheckRequest, result: Diagnosed) -> Collection[str]:
 
 def _complete(request: CheckRequest, unknowns: Sequence[Unknown]) -> bool:
     asked = could_be_asked(request.environment) and cards_were_asked(request.facts)
-    read = request.project is None or not (request.project.unread or request.project.unjudged_python)
+    read = request.project is None or not (request.project.unread or request.project.unjudged_on(request.target))
     return asked and read and not unknowns
 
 

@@ -25,7 +25,7 @@ from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.host import cards_were_asked
 from envdoctor.verbs.scope import target_facts
 from envdoctor.verbs.settings import Settings, further_advisories
-from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, pick_target, torch_of_facts
+from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, on_python, pick_target, torch_of_facts
 
 if TYPE_CHECKING:
     from packaging.utils import NormalizedName
@@ -221,9 +221,10 @@ def report_of_patient(
         if environment is not None:
             of_python, of_system = TargetProperty.PYTHON in assumed, TargetProperty.OS in assumed
             full = None if of_python and target_choice.python is None else target.python_full
+            of_python = of_python or target.python_assumed
             target = replace(target, python_full=full, python_assumed=of_python, os_assumed=of_system)
     elif target_choice.python is None and environment is not None and environment.python is not None:
-        target = replace(target, python=environment.python, python_full=environment.python_full)
+        target = on_python(target, environment.python, environment)
     if profile is not None and environment is not None:
         environment = _without_torch(environment, profile)
     examination = Examination(

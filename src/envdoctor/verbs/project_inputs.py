@@ -247,15 +247,15 @@ def _card_against(target: ProfileTarget, facts: Facts) -> str:
 def asked_python(
     project: Project, target: Target, choices: tuple[tuple[int, int], ...], *, tell: Tell
 ) -> tuple[Target, tuple[tuple[int, int], ...]]:
-    """Return target and interpreters for the Python that a conda environment file asks for; said aloud."""
-    wanted = project.environment_python
+    """Return target and interpreters for the Python that the project's files choose; said aloud."""
+    wanted, origin = project.chosen_python
     if wanted is None:
         return target, choices
     asked = for_environment_python(target, choices, wanted)
     if asked != (target, choices):
         several = ", ".join(f"{major}.{minor}" for major, minor in asked[1])
         which = f"the first Python of {several} that resolves" if several else f"Python {asked[0].python_version}"
-        origin = project.environment_python_origin
+        which += ", the nearest that is known" if asked[0].python_assumed else ""
         tell(f"taking {which}: {origin} asks for `python {wanted}`; `--target-python` chooses another")
     return asked
 

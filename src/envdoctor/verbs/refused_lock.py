@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from envdoctor.lock.lock_refusals import (
     amiss,
     direct_demands,
-    for_a_newer_glibc,
+    for_want_of_a_file,
     given_up,
     hash_refusals,
     left_out_unseen,
@@ -52,7 +52,7 @@ def refusals_of(
 
     ``asked_for``: a person named the repair, so that what it leaves out is left out on purpose.
     """
-    found = [*unsound(diagnosis), *for_a_newer_glibc(diagnosis), *given_up(diagnosis, resolution)]
+    found = [*unsound(diagnosis), *for_want_of_a_file(diagnosis), *given_up(diagnosis, resolution)]
     found += unread(diagnosis, _written(request))
     if not asked_for:
         found += left_out_unseen(diagnosis, repair)

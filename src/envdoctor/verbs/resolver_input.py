@@ -25,7 +25,7 @@ from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved
 
-__all__ = ["choose_python", "manifest_of", "with_newer_glibc"]
+__all__ = ["choose_python", "manifest_of", "with_newer_glibc", "without_unjudged"]
 
 _MOST_LEVELS = 4
 
@@ -185,9 +185,29 @@ def with_newer_glibc(
         left = {conflict.core for conflict in hoped.conflicts}
         settled = [conflict for conflict in found.conflicts if conflict.core not in left]
         if settled and not hoped.conflicts_truncated:
-            unknowns += [_needing(conflict, tried) for conflict in settled]
+            unknowns += [_unknown_of(UnknownKind.NEWER_GLIBC, conflict, dotted(tried.glibc)) for conflict in settled]
             manifest, found = replace(manifest, target=tried), hoped
     return manifest, replace(found, unknowns=(*found.unknowns, *unknowns)) if unknowns else found
+
+
+def without_unjudged(found: Diagnosis, project: Project, target: Target) -> Diagnosis:
+    """Return what is left where files for another Python would settle a conflict, and nothing is judged for that one.
+
+    Such a conflict is not known to be one; what would repair it is no remedy.
+    """
+    if not project.unjudged_on(target):
+        return found
+    open_ = [item for item in found.conflicts if any(one.kind in _OF_PYTHON for one in item.clash.rejections)]
+    if not open_:
+        return found
+    unknowns = [_unknown_of(UnknownKind.PYTHON_NOT_JUDGED, item, f"Python {target.python_version}") for item in open_]
+    kept = tuple(item for item in found.conflicts if item not in open_)
+    return replace(
+        found, conflicts=kept, repairs=(), resolution=None, resolutions={}, unknowns=(*found.unknowns, *unknowns)
+    )
+
+
+_OF_PYTHON = (RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON)
 
 
 def _levels(conflict: Conflict, target: Target) -> Iterator[tuple[int, int]]:
@@ -196,6 +216,6 @@ def _levels(conflict: Conflict, target: Target) -> Iterator[tuple[int, int]]:
             yield level
 
 
-def _needing(conflict: Conflict, target: Target) -> Unknown:
+def _unknown_of(kind: UnknownKind, conflict: Conflict, cause: str) -> Unknown:
     line, subject = conflict.core[0], Subject(SubjectKind.PACKAGE, conflict.clash.package)
-    return Unknown(UnknownKind.NEWER_GLIBC, subject, cause=dotted(target.glibc), demand=str(line), origin=line.origin)
+    return Unknown(kind, subject, cause=cause, demand=str(line), origin=line.origin)

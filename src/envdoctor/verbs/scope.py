@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envdoctor.model.compatibility import KNOWN_PYTHONS
+from envdoctor.model.compatibility import nearest_known
 from envdoctor.model.fact import FactState
 from envdoctor.model.project import FileLeftOut, LeftOut, Project
 from envdoctor.model.report import FileRead, Scope, Setting
@@ -119,7 +119,7 @@ def _facts(
     python = "--target-python" if choice.python else ""
     python = python or ("[tool.envdoctor] target-python" if settings.target_python else "") or python_origin
     mine = place is not None and place.python == target.python
-    python = python or ("" if mine else of_profile) or ("the newest that is known" if _beyond(patient) else "")
+    python = python or ("" if mine else of_profile) or _beyond(patient)
     yield Setting("python", target.python_version, _who(python, patient, "python.version", mine))
     if target.backend.value != "unknown":
         backend = "--target-backend" if choice.named_backend else of_profile
@@ -129,10 +129,12 @@ def _facts(
         yield Setting("gpu", target.gpu_architecture, "--gpu" if choice.gpu else of_profile or "facts")
 
 
-def _beyond(patient: Patient | None) -> bool:
-    """Return whether the Python that is there, or else the one that runs here, is newer than all that are known."""
-    there = python_of_patient(patient) if patient is not None else None
-    return (there or sys.version_info[:2]) > KNOWN_PYTHONS[-1]
+def _beyond(patient: Patient | None) -> str:
+    """Return which Python is taken where the one that is there, or else runs here, is not known; empty where it is."""
+    there = (python_of_patient(patient) if patient is not None else None) or sys.version_info[:2]
+    if nearest_known(there) == there:
+        return ""
+    return f"the {'newest' if there > nearest_known(there) else 'oldest'} that is known"
 
 
 def _releases(target: Target, choice: TargetChoice, of_profile: str, patient: Patient | None) -> Iterator[Setting]:

@@ -30,7 +30,7 @@ from envdoctor.verbs.repositories import with_repositories
 from envdoctor.verbs.scope import scope_of_project, target_facts
 from envdoctor.verbs.settings import Settings, further_advisories
 from envdoctor.verbs.substitutes import typed_substitutes, with_substitutes
-from envdoctor.verbs.target_choice import fitted, fitted_of_profile
+from envdoctor.verbs.target_choice import fitted, fitted_of_profile, on_python
 
 if TYPE_CHECKING:
     from envdoctor.adapters.index.opening import AnyIndex
@@ -250,14 +250,14 @@ def _take(
     unasked = choice.python is None and settings.target_python is None
     has_its_own = patient is not None and patient.environment is not None
     if python is not None and chosen is None and unasked:
-        target, has_its_own, origin = replace(target, python=python, python_full=None), True, "the environment"
+        target, has_its_own, origin = on_python(target, python, None), True, "the environment"
     read = project_inputs.read(project, chosen, settings, target, groups)
     if unasked and not has_its_own:
         asked = project_inputs.asked_python(read, target, pythons, tell=tell)
         if asked != (target, pythons):
             target, pythons = asked
             read = project_inputs.read(project, chosen, settings, target, groups)
-            origin = str(read.environment_python_origin or "")
+            origin = str(read.chosen_python[1] or "")
     return _Taken(chosen, target, pythons, read, choice, torch, origin, has_its_own and target.python != usual)
 
 

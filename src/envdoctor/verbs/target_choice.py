@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.model.compatibility import KNOWN_PYTHONS, admits, admitted_minors, read_python
+from envdoctor.model.compatibility import admits, admitted_minors, nearest_beyond, nearest_known, read_python
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 from envdoctor.model.fact import Facts, FactState
@@ -39,13 +39,12 @@ __all__ = [
     "fitted_of_profile",
     "for_environment_python",
     "host_target",
+    "on_python",
     "pick_target",
     "python_of_patient",
     "system_of",
     "torch_of_facts",
 ]
-
-_OLDEST, _NEWEST = KNOWN_PYTHONS[0], KNOWN_PYTHONS[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +157,11 @@ def for_environment_python(
 
     ``choices`` are the profile's: those that the file admits remain. Without a profile this machine's Python stays
     where the file admits it, as it does with ``python>=3.9``; else all that it admits are tried, the newest first.
-    Where none is left nothing changes: a finding then says that the two do not agree.
+    Where nothing is judged for what it admits, that is the nearest that is known, as an assumption. Where none is left
+    of a profile's nothing changes: a finding then says that the two do not agree.
     """
+    if not choices and (nearest := nearest_beyond(wanted)) is not None:
+        return replace(target, python=nearest, python_full=None, python_assumed=True), ()
     possible = choices or ((target.python,) if admits(wanted, target.python) else admitted_minors(wanted)[::-1])
     admitted = tuple(python for python in possible if admits(wanted, python))
     if not admitted or admitted == (choices or (target.python,)):
@@ -192,11 +194,11 @@ def host_target() -> Target:
         x86 = platform.machine().lower() in ("x86_64", "amd64", "")
     arm = Arch.AARCH64 if found is OperatingSystem.LINUX else Arch.ARM64
     here = sys.version_info
-    python = min(max(here[:2], _OLDEST), _NEWEST)
+    python = nearest_known((here.major, here.minor))
     is_known = python == here[:2] and here.releaselevel == "final"
     full = f"{here.major}.{here.minor}.{here.micro}" if is_known else None
     machine = Arch.X86_64 if x86 else arm
-    return Target(found, machine, (python[0], python[1]), python_full=full, glibc_assumed=True)
+    return Target(found, machine, python, python_full=full, glibc_assumed=True)
 
 
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
@@ -208,11 +210,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     environment = patient.environment
     python = python_of_patient(patient)
     if python is not None and choice.python is None:
-        if python > _NEWEST:
-            target = replace(target, python=_NEWEST, python_full=None)
-        elif python >= _OLDEST:
-            full = environment.python_full if environment is not None and environment.python is not None else None
-            target = replace(target, python=python, python_full=full)
+        target = on_python(target, python, environment)
         target = replace(target, probed=environment is not None and environment.executable is not None)
     system = system_of(patient)
     if system is not None and choice.os is None and system in {item.value for item in OperatingSystem}:
@@ -232,6 +230,15 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
     if macos is not None and choice.macos is None and target.os is OperatingSystem.MACOS:
         target = replace(target, macos=macos)
     return target
+
+
+def on_python(target: Target, python: tuple[int, int], environment: InstalledEnvironment | None) -> Target:
+    """Return the target with the Python that is there, or with the nearest that is known, as an assumption."""
+    known = nearest_known(python)
+    if known != python:
+        return replace(target, python=known, python_full=None, python_assumed=True)
+    full = environment.python_full if environment is not None and environment.python is not None else None
+    return replace(target, python=python, python_full=full)
 
 
 def fitted_of_profile(

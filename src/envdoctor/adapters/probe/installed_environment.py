@@ -38,6 +38,7 @@ from envdoctor.adapters.probe.environment_scan import (
     scan_folder,
 )
 from envdoctor.adapters.probe.interpreter import InterpreterAnswer, Questioning
+from envdoctor.model.compatibility import not_judged
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import (
     EnvironmentKind,
@@ -113,6 +114,7 @@ def read_environment(
         conda_packages=read_conda_packages(layout.root) if layout.kind is EnvironmentKind.CONDA else (),
         problems=(
             *answer.problems,
+            *not_judged(str(layout.executable or layout.root), python),
             *base_problems(layout, facts),
             *(without_site(layout, facts) if layout.kind in _OWN_PYTHON else ()),
             *_script_problems(layout),

@@ -12,10 +12,8 @@ from typing import Any
 
 from envdoctor.adapters.probe.interpreter_child import BoundedChild, ChildOutcome, answer_in, last_line, run_bounded
 from envdoctor.adapters.probe.interpreter_questions import QUESTIONS
-from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind, ImportOutcome, InstalledEnvironment
-from envdoctor.model.target import dotted
 
 __all__ = ["InterpreterAnswer", "Questioning", "probe_import", "probe_imports"]
 
@@ -167,14 +165,14 @@ class Questioning:
         outcome = self.child.wait()
         facts = _facts(outcome.stdout)
         if facts is not None:
-            return InterpreterAnswer(facts, _not_judged(self.executable, facts))
+            return InterpreterAnswer(facts)
         problem = _problem(self.executable, outcome)
         if outcome.status == "cannot-start":
             return InterpreterAnswer(None, (problem,))
         isolated = _facts(self._start(self.timeout_s / 2, "-I", "-S").wait().stdout)
         if isolated is None:
             return InterpreterAnswer(None, (problem,))
-        return InterpreterAnswer(isolated, (problem, *_not_judged(self.executable, isolated)), degraded=True)
+        return InterpreterAnswer(isolated, (problem,), degraded=True)
 
     def _start(self, timeout_s: float, *options: str) -> BoundedChild:
         # The interpreter's own folder is a place where no stray `json.py` lies.
@@ -207,15 +205,3 @@ def _problem(executable: str, outcome: ChildOutcome) -> EnvironmentProblem:
     return EnvironmentProblem(
         EnvironmentProblemKind.INTERPRETER_FAILED, executable, f"{detail}: {said}" if said else detail
     )
-
-
-def _not_judged(executable: str, facts: Mapping[str, Any]) -> tuple[EnvironmentProblem, ...]:
-    major, minor = facts["version"][:2]
-    oldest, newest = KNOWN_PYTHONS[0], KNOWN_PYTHONS[-1]
-    if (major, minor) < oldest:
-        detail = f"Python {major}.{minor} is older than {dotted(oldest)}"
-        return (EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_OLD, executable, detail),)
-    if (major, minor) > newest:
-        detail = f"Python {major}.{minor} is newer than {dotted(newest)}, as which it is judged"
-        return (EnvironmentProblem(EnvironmentProblemKind.INTERPRETER_NEW, executable, detail),)
-    return ()

@@ -46,6 +46,7 @@ from envdoctor.adapters.probe.listing_torch import (
     is_collect_env,
     read_collect_env,
 )
+from envdoctor.model.compatibility import not_judged
 from envdoctor.model.environment import (
     EnvironmentKind,
     EnvironmentProblem,
@@ -179,6 +180,7 @@ def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment
         conda_packages=tuple(listing.conda_packages),
         problems=(
             *problems,
+            *not_judged(name, listing.python),
             *(EnvironmentProblem(kind, name, detail) for kind, detail in unknown),
         ),
     )

@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.conda_environment import read_conda_specification
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
+from envdoctor.adapters.project.docker_image import keep_python_of_image
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
@@ -65,6 +66,7 @@ class _Script:
 
 def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, required: bool = True) -> None:
     """Read a script's install commands into the draft. Raises ProjectFileError where it must have one and has none."""
+    alone = not draft.files
     file = draft.load(path)
     dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
     script = _Script(file, dockerfile, _folders(draft, path.parent), ScriptVariables(dialect))
@@ -73,6 +75,8 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
     before = len(draft.commands)
     _read(draft, script, _run_lines(file.text) if dockerfile else file.text, dialect)
+    if dockerfile and alone:
+        keep_python_of_image(draft, file, [one.origin.line or 0 for one in draft.commands[before:]])
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
 

@@ -4,8 +4,8 @@
 Runs the interpreter with a few questions, standard library only, under a time limit. Where that fails it is asked
 again in isolation (`-I -S`), and the folder is read in any case. Where the Python in a folder says that it belongs to
 another one, and does not look for packages here (a venv without `pyvenv.cfg`), the folder alone is judged. A venv or
-conda environment whose site-packages folder is gone is told, too. For a Python newer than all that are known here it
-is judged as for the newest of those.
+conda environment whose site-packages folder is gone is told, too. A Python older or newer than all that are known here,
+that of a listing too, is judged as the oldest or the newest of those.
 
 ## Why it is bad
 Nothing in the environment can run; or something that every start executes (`sitecustomize`, a `.pth` file,
@@ -30,8 +30,8 @@ from envdoctor.model.unknown import SubjectKind
 _SAYINGS = {
     EnvironmentProblemKind.INTERPRETER_FAILED: (Severity.ERROR, "`{0}` does not start as it should: {1}"),
     EnvironmentProblemKind.INTERPRETER_TIMEOUT: (Severity.ERROR, "`{0}` hangs when it starts: it {1}"),
-    EnvironmentProblemKind.INTERPRETER_OLD: (Severity.WARNING, "`{0}` is too old: {1}"),
-    EnvironmentProblemKind.INTERPRETER_NEW: (Severity.WARNING, "`{0}` is too new: {1}"),
+    EnvironmentProblemKind.INTERPRETER_OLD: (Severity.WARNING, "the Python of `{0}` is too old: {1}"),
+    EnvironmentProblemKind.INTERPRETER_NEW: (Severity.WARNING, "the Python of `{0}` is too new: {1}"),
     EnvironmentProblemKind.FOREIGN_INTERPRETER: (Severity.ERROR, "The Python in `{0}` is not this environment's: {1}"),
     EnvironmentProblemKind.NO_SITE_PACKAGES: (Severity.ERROR, "`{0}` has no folder for packages: {1}"),
     EnvironmentProblemKind.NO_INTERPRETER: (Severity.INFO, "`{0}` was read as a folder: {1}"),

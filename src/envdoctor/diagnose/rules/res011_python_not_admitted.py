@@ -5,8 +5,8 @@
 Compares the project's own `requires-python` (pyproject.toml, setup.cfg, setup.py, a script's inline metadata, a conda
 file's `python`) with the target's Python. One patch release of the target's minor version that is admitted is enough.
 The `python` of a conda file is the target's where nobody names another, so that this speaks where somebody did. Targets
-that `[tool.uv] environments` leaves out are a warning. So is a conda file's `python` for which nothing is judged, and
-the verdict is `unknown`: what comes out for another one is not known to hold.
+that `[tool.uv] environments` leaves out are a warning. So is a Python for which nothing is judged, whatever file names
+it: the nearest that is known is taken, and the verdict is `unknown`: what comes out for that is not known to hold.
 
 ## Why is this bad
 
@@ -30,7 +30,9 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.compatibility import KNOWN_SPAN, admits, admitted_minors
 from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
+from envdoctor.model.project import Project
 from envdoctor.model.requirement import may_hold
+from envdoctor.model.target import Target
 from envdoctor.model.unknown import SubjectKind
 
 
@@ -54,26 +56,30 @@ def _other_environments(examination: Examination) -> Iterator[Finding]:
     )
 
 
+def _unjudged(project: Project, target: Target) -> Finding:
+    wanted, origin = project.chosen_python
+    return RULE.finding(
+        subject=project.name or "python",
+        severity=Severity.WARNING,
+        message=f"the environment is to have Python `{wanted}`, for which nothing is judged",
+        evidence=(Evidence(f"python: {wanted}", str(origin)),),
+        remedy=Remedy(
+            f"take a Python from {KNOWN_SPAN} where the project can; this was judged for {target.python_version}"
+        ),
+        location=origin,
+    )
+
+
 def _find(examination: Examination) -> Iterator[Finding]:
     yield from _other_environments(examination)
     project, target = examination.project, examination.target
-    if project is None or target is None or project.requires_python is None:
+    if project is None or target is None:
         return
-    wanted = project.requires_python
-    if admits(wanted, target.python):
+    if project.unjudged_on(target):
+        yield _unjudged(project, target)
         return
-    origin = project.requires_python_origin
-    if project.unjudged_python:
-        yield RULE.finding(
-            subject=project.name or "python",
-            severity=Severity.WARNING,
-            message=f"the environment is to have Python `{wanted}`, for which nothing is judged",
-            evidence=(Evidence(f"python: {wanted}", str(origin)),),
-            remedy=Remedy(
-                f"take a Python from {KNOWN_SPAN} where the project can; this was judged for {target.python_version}"
-            ),
-            location=origin,
-        )
+    wanted, origin = project.requires_python, project.requires_python_origin
+    if wanted is None or admits(wanted, target.python):
         return
     others = admitted_minors(wanted)
     best = f"{others[-1][0]}.{others[-1][1]}" if others else None

@@ -74,7 +74,10 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
         return None
     by_version = _by_version(index, conflict)
     asked = _asked(by_version, conflict)
-    if not asked or any(can_use(file, target) for version in asked for file in by_version[version]):
+    refused = {item.filename for item in conflict.clash.rejections if item.kind is RejectionKind.SOURCE_ONLY}
+    files = [file for version in asked for file in by_version[version] if file.filename not in refused]
+    reach = reach_of(files, target)
+    if not asked or target.python in reach.pythons or (refused and not reach.pythons):
         return None
     facts = shipped_wheel_facts()
     usable = sorted(
@@ -82,19 +85,14 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
         for version, of_version in by_version.items()
         if not version.is_prerelease
         and any(can_use(file, target) for file in of_version)
+        and (not refused or str(version) in conflict.clash.available)
         and not facts.failing(conflict.clash.package, str(version))
     )
     above = [item for item in usable if item > asked[-1]]
     below = [item for item in usable if item < asked[0]]
-    return _Files(
-        target=target,
-        asked=tuple(asked),
-        reach=reach_of([file for version in asked for file in by_version[version]], target),
-        below=below[-1] if below else None,
-        above=above[0] if above else None,
-        newest=above[-1] if len(above) > 1 else None,
-        plain=_plain(index, conflict.clash.package, target),
-    )
+    nearest = (below[-1] if below else None, above[0] if above else None)
+    newest = above[-1] if len(above) > 1 else None
+    return _Files(target, tuple(asked), reach, *nearest, newest, _plain(index, conflict.clash.package, target))
 
 
 def _plain(index: Index, name: str, target: Target) -> str:

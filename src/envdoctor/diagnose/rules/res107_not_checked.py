@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule, name_rows
+from envdoctor.model.compatibility import KNOWN_SPAN
 from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.model.unknown import SubjectKind, Unknown, UnknownKind
 
@@ -73,6 +74,8 @@ def _way_on(unknown: Unknown) -> str:
         return (
             f"say which glibc the target has: `--glibc {level}` where it is {level} or later, else the one that it has"
         )
+    if unknown.kind is UnknownKind.PYTHON_NOT_JUDGED:
+        return f"ask the installer on that Python, or take one from {KNOWN_SPAN} where the project can"
     if unknown.kind is UnknownKind.MARKER and unknown.origin is not None:
         return "correct the marker where it is written: until then the line counts as if it held"
     return _WAYS[unknown.kind]
