@@ -438,3 +438,19 @@ def test_the_folder_of_a_container_is_not_the_one_of_that_name_in_the_checkout(r
     text = "FROM x\nWORKDIR app\nCOPY . .\nRUN pip install -r requirements.txt\n"
     contents = {"Dockerfile": text, "requirements.txt": "six\n", "app/requirements.txt": "idna\n"}
     assert names(read_files(contents, at="Dockerfile")) == ["six"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "unread"),
+    [
+        ("install.sh", 'pip install torch==2.1 "$@"', 0),
+        ("install.sh", "pip install torch==2.1 $*", 0),
+        ("install.bat", "pip install torch==2.1 %*", 0),
+        ("install.ps1", "pip install torch==2.1 @args", 0),
+        ("install.sh", 'put() {\n  pip install --quiet "$@"\n}\nput torch==2.1', 1),
+    ],
+)
+def test_a_script_that_runs_as_it_stands_has_no_arguments(read_files, name, line, unread):
+    project = read_files({name: line + "\n"})
+    assert names(project) == ([] if unread else ["torch==2.1"])
+    assert [item.kind for item in project.problems] == [ReadingProblemKind.UNREAD] * unread

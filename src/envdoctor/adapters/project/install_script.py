@@ -50,6 +50,7 @@ _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
 _WITHIN = ("then", "else", "do", "{")
+_OWN_ARGUMENTS = frozenset({"$@", "$*", "%*", "@args", "$args"})
 _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
 
@@ -248,6 +249,8 @@ def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, foll
     for word in call.values("editable"):
         _requirement(draft, script, word, circumstances, editable=True)
     for word in call.words:
+        if word.text in _OWN_ARGUMENTS and len(draft.commands[-1].requirement_files) + len(call.words) > 1:
+            continue  # Beside what the command installs anyway; a script that is run as it stands has none.
         if call.tool == "conda":
             _conda(draft, script, word, circumstances)
         else:
