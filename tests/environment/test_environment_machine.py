@@ -214,6 +214,8 @@ def test_a_torch_that_is_on_no_index_of_pytorchs_is_kept(tmp_path, capsys, listi
             str(tmp_path / "installed.txt"),
             "--target-os",
             "linux",
+            "--target-arch",
+            "x86_64",
         ]
     )
     (told,) = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == rule]
