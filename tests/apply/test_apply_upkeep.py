@@ -319,4 +319,4 @@ def test_without_a_profile_none_is_named(
     assert main(arguments) == 0
     capsys.readouterr()
     assert main(arguments) == 0
-    assert "/.venv` has what the lock names\n" in "".join(capsys.readouterr())
+    assert ".venv` has what the lock names\n" in "".join(capsys.readouterr())
