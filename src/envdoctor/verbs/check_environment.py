@@ -238,10 +238,11 @@ def report_of_patient(
         not_read=patient.not_read,
     )
     with collector_paused():
-        report = check_patient(examination, further_advisories(Settings(), Path()))
+        further = further_advisories(Settings(), Path())
+        report = check_patient(examination, further)
         put_in = None if environment is not None else _put_in(patient.log)
         if put_in is not None:
-            judged = check_patient(replace(examination, environment=put_in), further_advisories(Settings(), Path()))
+            judged = check_patient(replace(examination, environment=put_in), further)
             # A log that ends well asks nothing: what cannot run is told, and not what could be better.
             report = judged if judged.verdict is Verdict.BROKEN else report
     place = (environment.root,) if environment is not None and environment.root else ()
