@@ -139,10 +139,55 @@ def test_what_was_built_for_one_torch_each_is_taken_for_one_and_gets_no_environm
     ("who", "there", "kept"),
     [
         ("torchvision 0.20.0", "2.5.0a0+872d972e41.nv24.8", True),  # ultralytics#22069, a Jetson Orin
+        ("torchcodec 0.1", "2.5.0a0+872d972e41.nv24.8", True),
         ("torchvision 0.20.0", "2.5.1+cu124", False),
+        ("torchvision 0.20.0", "2.5.1+cpu", False),
+        ("torchvision 0.12.0", "1.10.0+cu111", False),
     ],
 )
 def test_a_torch_that_no_index_of_its_own_has_is_kept(who: str, there: str, kept: bool) -> None:
     remedy = _remedy(UNMET.format(who=who, wanted="==2.5.0", there=there))
     assert remedy.summary.startswith("keep `torch`") is kept
     assert not (kept and remedy.commands)
+
+
+def test_it_is_kept_too_where_no_torch_suits_all() -> None:
+    there = "2.8.0a0+34c6371d24.nv25.8"
+    told = UNMET.format(who="torchvision 0.22.0", wanted="==2.7.0", there=there)
+    told += UNMET.format(who="torchaudio 2.7.1", wanted="==2.7.1", there=there)
+    found = [item.remedy for item in examine(examination_of({"log": told})) if item.rule == "ENV001"]
+    assert len(found) == 2
+    assert all(remedy.summary.startswith("keep `torch`") and not remedy.commands for remedy in found)
+
+
+@pytest.mark.parametrize(
+    ("who", "there", "said", "commands"),
+    [
+        (
+            "torchvision 0.22.0",
+            "2.8.0+cpu",
+            "take `torchvision==0.23.0`, which was built for `torch` 2.8.0, from the index with +cpu builds",
+            ('python -m pip install "torchvision==0.23.0" --index-url https://download.pytorch.org/whl/cpu',),
+        ),
+        # It has none for the CPU there.
+        ("xformers 0.0.30", "2.8.0+cpu", "the +cpu index is not known to have them", ()),
+        # ROCm 6.4 has no such torch: the build is somebody's own.
+        ("torchvision 0.22.0", "2.13.0+rocm6.4", "the +rocm6.4 index is not known to have them", ()),
+    ],
+)
+def test_an_index_is_named_where_it_has_what_is_to_be_taken(who, there, said, commands) -> None:
+    remedy = _remedy(UNMET.format(who=who, wanted="==2.7.0", there=there))
+    assert said in remedy.summary
+    assert remedy.commands == commands
+    assert "`torch`  would" not in remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("other", "label"),
+    [("intel-extension-for-pytorch in ./lib (2.7.10+xpu)", "xpu"), ("dgl in ./lib (2.2.1)", "cu118")],
+)
+def test_no_command_takes_from_an_index_of_torchs_what_is_not_there(other: str, label: str) -> None:
+    wanted, there = ("==2.8.0", "2.7.1") if label == "xpu" else ("==2.0.1", "2.3.0")
+    log = f"Requirement already satisfied: {other}\n"
+    remedy = _remedy(log + UNMET.format(who="some-tts 0.1", wanted=wanted, there=f"{there}+{label}"))
+    assert not any(other.partition(" ")[0] in line for line in remedy.commands)

@@ -200,6 +200,7 @@ def test_which_onnxruntime_to_keep_follows_from_the_backend(tmp_path, capsys, fa
             "index with",
         ),
         ("torch==2.9.1+rocm6.4\ntorchvision==0.24.1\n", "ABI008", "index with +rocm6.4 builds", "keep"),
+        ("torch==2.8.0+cpu\ntorchvision==0.23.0\n", "ABI008", "index with +cpu builds", "keep"),
     ],
 )
 def test_a_torch_that_is_on_no_index_of_pytorchs_is_kept(tmp_path, capsys, listing, rule, remedy, never):

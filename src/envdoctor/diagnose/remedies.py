@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ __all__ = [
     "beside_torch",
     "filled_by_uv",
     "installer_commands",
+    "is_on_an_index",
     "listed",
     "moved_with",
     "remedy_of_move",
@@ -26,6 +28,8 @@ __all__ = [
 ]
 
 _BUILT_TOGETHER = frozenset({"torch", "torchaudio", "torchvision", "triton"})
+_ON_INDEXES = _BUILT_TOGETHER | {"torchcodec", "xformers"}
+"""What PyTorch's indexes have of all that was built for one torch; that of the CPU has no xformers."""
 
 
 def with_indexes(text: str, *labels: str) -> str:
@@ -98,12 +102,18 @@ def _pinned(versions: str) -> Version | None:
     return next((Version(pin) for pin in pins if not pin.endswith(".*")), None)
 
 
-def _option_of_index(torch: Version, label: str | None) -> tuple[str, ...] | None:
-    """Return pip's option for the index that has a torch with a build label, none for no label; None where none has."""
+def is_on_an_index(label: str | None) -> bool:
+    """Return whether PyTorch has an index of that label; of NVIDIA's, of AMD's and of a builder's own it has none."""
+    return label in torch_labels() or re.fullmatch(r"cpu|cu\d{2,3}", label or "") is not None
+
+
+def _option_of_index(torch: Version, label: str | None, names: Iterable[str]) -> tuple[str, ...] | None:
+    """Return pip's option for the index that has these builds for a torch, none for no label; None where none has."""
     if label is None:
         return ()
     life = torch_labels().get(label)
-    if life is None or not life.has(Version(f"{torch.major}.{torch.minor}")):
+    there = life.has(Version(f"{torch.major}.{torch.minor}")) if life is not None else label == "cpu"
+    if not there or not _ON_INDEXES.difference(("xformers",) if label == "cpu" else ()).issuperset(names):
         return None
     return ("--index-url", f"https://download.pytorch.org/whl/{label}")
 
@@ -133,14 +143,13 @@ def remedy_of_move(
         )
     if name not in there or not (moved or (name == "torch" and label)):
         return None
-    if name == "torch" and label and consumer in _BUILT_TOGETHER and label not in torch_labels():
-        return Remedy(beside_torch(consumer, str(there["torch"])))
     if (built := _of_its_own(environment, consumer, name, there)) is not None:
-        return replace(built, summary=f"{built.summary}; with another `{name}` {listed(moved)} would have to move, too")
+        others = f"; with another `{name}` {listed(moved)} would have to move, too" if moved else ""
+        return replace(built, summary=f"{built.summary}{others}")
     together = {name: str(wanted), **moved}
     pin = _pinned(together.get("torch", ""))
     label = (pin.local if pin is not None else None) or label
-    option = _option_of_index(pin, label) if pin is not None and all(moved.values()) else None
+    option = _option_of_index(pin, label, together) if pin is not None and all(moved.values()) else None
     texts = [f"{each}{versions}" for each, versions in together.items()]
     how, whence = "move", "together, in one command and all from one index"
     if not moved:
@@ -174,14 +183,16 @@ def remedy_of_one_for_all(
 def _of_its_own(
     environment: InstalledEnvironment | None, consumer: str, name: str, there: Mapping[str, Version]
 ) -> Remedy | None:
+    label = there["torch"].local if "torch" in there else None
+    if name == "torch" and label and consumer in _ON_INDEXES and not is_on_an_index(label):
+        return Remedy(beside_torch(consumer, str(there["torch"])))
     fitting = _suiting(consumer, name, there)
     if fitting is None:
         return None
-    label = there["torch"].local if "torch" in there else None
-    option = _option_of_index(there[name], label) if name == "torch" else ()
+    option = _option_of_index(there[name], label, (consumer,)) if name == "torch" else ()
+    whence = f", from the index with +{label} builds" if option else _other_index(label) if label else ""
     return Remedy(
-        f"take `{consumer}{fitting}`, which was built for `{name}` {there[name].public}"
-        f"{f', from the index with +{label} builds' if label else ''}",
+        f"take `{consumer}{fitting}`, which was built for `{name}` {there[name].public}{whence}",
         Applicability.UNSAFE,
         () if option is None else installer_commands(environment, ("install", f"{consumer}{fitting}", *option)),
     )

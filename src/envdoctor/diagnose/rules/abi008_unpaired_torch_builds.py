@@ -27,13 +27,12 @@ from collections.abc import Iterator
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, Place, scenes
 from envdoctor.diagnose.pairing import builds_apart
-from envdoctor.diagnose.remedies import beside_torch
+from envdoctor.diagnose.remedies import beside_torch, is_on_an_index
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import COMPANIONS, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.target import Backend
-from envdoctor.shipped import torch_labels
 
 
 def find(examination: Examination) -> Iterator[Finding]:
@@ -65,7 +64,7 @@ def _other_build(examination: Examination, found: PackageView, torch: PackageVie
     backend, label = examination.target.backend if examination.target else None, read_label(found.label)
     if label is not None and label.backend is backend and label.backend is not Backend.CPU:
         return f"install `torch` {torch.version.public} from the index with +{found.label} builds, as `{found.name}` is"
-    if torch.label not in torch_labels():
+    if not is_on_an_index(torch.label):
         return beside_torch(found.name, str(torch.version))
     return f"install `{found.name}` from the index with +{torch.label} builds"
 
