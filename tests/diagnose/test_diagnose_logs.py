@@ -76,6 +76,35 @@ def test_two_entries_of_a_log_are_not_read_as_one_line() -> None:
     assert _said("2026-03-01 10:00:00 INFO a long enough line that tells that Weights only\n10:00:01 load failed") == []
 
 
+_AT_BUILD = "Several compilers at once"
+_AT_FETCH = "It was killed while it fetched"
+_FETCHED = "Collecting torch==2.6.0\n  Downloading torch-2.6.0-cp311-cp311-manylinux1_x86_64.whl (766.7 MB)\n"
+_BUILT = "  Building wheel for encodec (setup.py): started\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "remedy"),
+    [
+        (f"{_FETCHED}Killed", _AT_FETCH),
+        (f"#8 1.2 Collecting torch (from -r a.txt (line 1))\n{_BUILT}zsh: killed     pip install -r a.txt", _AT_BUILD),
+        (f"{_FETCHED}{_BUILT}g++: fatal error: Killed signal terminated program cc1plus", _AT_BUILD),
+        # What went well is over: the program was killed, and no compiler.
+        (f"{_FETCHED}{_BUILT}Successfully installed encodec-0.1.1 ninja-1.11.1\nLoading\nKilled", "Look into"),
+        ("Requirement already satisfied: cmake in ./lib\nLoading\nKilled", "Look into"),
+        (f"Collecting cmake\n{_FETCHED}Killed", _AT_FETCH),
+        ("Downloading shards: 100%|###| 8/8\nLoading checkpoint shards:  50%|###| 4/8\nKilled", "Look into"),
+        ("Collecting environment information...\nKilled", "Look into"),
+        ("ninja: no work to do.\nLoading extension module fused_adam...\nexits with return code = -9", "Look into"),
+        ("Requirement already satisfied: ninja in ./lib\nMemoryError", "Give the program less"),
+        (f"{_BUILT}      MemoryError", _AT_BUILD),
+        ("cl : Command line error : fatal error C1060: compiler is out of heap space", _AT_BUILD),
+    ],
+)
+def test_what_was_killed_is_told_by_what_stands_before_it(log: str, remedy: str) -> None:
+    (finding,) = read_log(examination_of({"log": log}))
+    assert finding.remedy.summary.startswith(remedy)
+
+
 def test_what_must_stand_beside_a_symptom_must_be_near_it() -> None:
     error = "TypeError: argument of type 'bool' is not iterable"
     assert _said("gradio\n" + "x\n" * 30 + error) == ["ADV042"]

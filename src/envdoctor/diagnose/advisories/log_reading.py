@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -273,5 +274,6 @@ def read_log(
     for advisory, hit in hits:
         if advisory.code not in outdone:
             more = (other.number for item, other in hits if item.code in advisory.instead_of)
-            found = advisory.finding_of_log(situation, hit.excerpt, hit.number, shown_by)
+            here = replace(situation, near=partial(log.around, hit.number))
+            found = advisory.finding_of_log(here, hit.excerpt, hit.number, shown_by)
             yield replace(found, log_lines=(hit.number, *more))

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from envdoctor.diagnose.logs.log_failures import WENT_WELL
 from envdoctor.diagnose.logs.log_lines import SEAM, plain
 from envdoctor.model.dataclass import dataclass
 
@@ -122,6 +123,7 @@ class LogText:
         ]
         entries = [*_lines(rows), *(_seams(rows) if len(text) <= _LARGEST_PASTE else ())]
         self._numbers = [number for number, _, _ in entries] or [1]
+        self._rows = next((at for at, (_, _, seam) in enumerate(entries) if seam), len(entries))
         self._lines = [line for _, line, _ in entries] or [""]
         self._seams = [seam for _, _, seam in entries] or [0]
         self._starts: list[int] = []
@@ -173,6 +175,14 @@ class LogText:
         numbers = self._mentioned(mention)
         at = bisect_left(numbers, number - within)
         return at < len(numbers) and numbers[at] <= number + within
+
+    def around(self, number: int, within: int) -> str:
+        """Return the lines at most ``within`` away from one; not those before it that success followed."""
+        begin = bisect_left(self._numbers, number - within, 0, self._rows)
+        here = bisect_left(self._numbers, number, begin, self._rows)
+        end = bisect_right(self._numbers, number + within, here, self._rows)
+        begin = next((at for at in range(here, begin, -1) if WENT_WELL.search(self._lines[at - 1])), begin)
+        return "\n".join(self._lines[begin:end])
 
     def first(self, symptoms: tuple[str, ...], beside: tuple[str, ...] = (), within: int = 0) -> LogHit | None:
         """Return the first line that matches a symptom, with every ``beside`` on one at most ``within`` lines away."""

@@ -95,6 +95,8 @@ class Situation:
 
     scene: Scene
     scan: SourceScan | None = None
+    near: Callable[[int], str] | None = None
+    """The log around the line that shows a symptom, so many lines to each side; None where no line is asked about."""
 
 
 class Predicate(Protocol):

@@ -112,10 +112,13 @@ def _may_be_wsl(examination: Examination, target: Target) -> bool:
 
 
 def _log(row: Table) -> Atom:
-    pattern = row.pattern("log", required=True)
+    """Read ``{ log = "..." }``, of the whole log; with ``within``, of so many lines beside the one with the symptom."""
+    pattern, within = row.pattern("log", required=True), row.number("within", 0)
 
     def ask(situation: Situation) -> Outcome:
         log = situation.scene.examination.log
+        if within:
+            log = situation.near(within) if situation.near is not None else None
         if log is None:
             return UNKNOWN
         return yes() if re.search(pattern, log, re.IGNORECASE) else FALSE
