@@ -110,6 +110,9 @@ def test_of_a_profiles_pythons_the_one_that_is_there_counts() -> None:
     )
     fit = fitted_of_profile(target, ((3, 12), (3, 11)), Patient(environment), TargetChoice())
     assert (fit[0].python, fit[1], fit[0].glibc) == ((3, 11), (), (2, 36))
+    facts = Facts((Fact("host.macos", FactState.KNOWN, "15.2", "sw_vers"), Fact("os", FactState.KNOWN, "macos", "x")))
+    mac = fitted_of_profile(Target(MACOS, Arch.ARM64, (3, 12)), (), Patient(facts=facts), TargetChoice())
+    assert mac[0].macos == (15, 2)
     other = fitted_of_profile(target, ((3, 12), (3, 10)), Patient(environment), TargetChoice(glibc="2.28"))
     assert (other[0].python, other[1], other[0].glibc) == ((3, 12), ((3, 12), (3, 10)), (2, 28))
 
@@ -173,7 +176,7 @@ def test_a_listing_of_a_python_that_is_not_known_is_judged_as_the_nearest_and_sa
 
 
 def test_an_assumed_release_is_said_to_be_assumed() -> None:
-    target = Target(MACOS, Arch.ARM64, (3, 12))
+    target = Target(LINUX, Arch.ARM64, (3, 12)).on_system(MACOS)
     rows = {row.name: row.origin for row in target_facts(target, TargetChoice(), Settings(), None, None)}
     assert rows["macos"] == "assumed"
     typed = target_facts(target, TargetChoice(os=MACOS, macos="14"), Settings(), None, None)
@@ -182,7 +185,8 @@ def test_an_assumed_release_is_said_to_be_assumed() -> None:
 
 def test_facts_of_a_machine_restrain_an_installed_listing() -> None:
     facts = Facts((Fact("host.macos", FactState.KNOWN, "12.1", "sw_vers"), Fact("os", FactState.KNOWN, "macos", "x")))
-    assert fitted(host_target(), Patient(facts=facts), TargetChoice()).macos == (12, 1)
+    fit = fitted(host_target(), Patient(facts=facts), TargetChoice())
+    assert (fit.macos, fit.level_assumed) == ((12, 1), False)
     assert fitted(host_target(), Patient(facts=facts), TargetChoice(macos="14")).macos == (14, 0)
 
 

@@ -30,7 +30,7 @@ ALPHA = Subject(SubjectKind.PACKAGE, "alpha", "2.0")
             "the line is in a package's",
         ),
         (Unknown(UnknownKind.MAIN_LIST, Subject(SubjectKind.PROJECT)), "name the list by `--extra`"),
-        (Unknown(UnknownKind.NEWER_GLIBC, ALPHA, cause="2.31"), "say which glibc the target has: `--glibc 2.31`"),
+        (Unknown(UnknownKind.NEWER_LEVEL, ALPHA, cause="glibc 2.31"), "say which glibc the target has: `--glibc 2.31`"),
         (Unknown(UnknownKind.PYTHON_NOT_JUDGED, ALPHA, cause="Python 3.8"), "ask the installer on that Python"),
         (Unknown(UnknownKind.UNSOUND, ALPHA), "do not install this resolution"),
         (Unknown(UnknownKind.NO_METADATA, ALPHA, "main"), "ask for another version (`alpha!=2.0` leaves this one out)"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from packaging.tags import Tag
@@ -15,9 +14,9 @@ from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import KNOWN_PYTHONS, can_use
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import in_words
-from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.model.target import Target
 
-__all__ = ["LEVELS", "Reach", "pythons_in_words", "reach_of", "span_in_words"]
+__all__ = ["Reach", "pythons_in_words", "reach_of", "span_in_words"]
 
 _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"), ("musllinux", "Linux (musl)"))
 _MACHINES = (
@@ -30,8 +29,6 @@ _MACHINES = (
     ("i686", "32-bit"),
 )
 _LEVEL = re.compile(r"(?:manylinux|macosx)_(\d+)_(\d+)_")
-LEVELS = {OperatingSystem.LINUX: "glibc", OperatingSystem.MACOS: "macos"}
-"""What files ask a level of: the name of the option, and of the target's attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Reach:
     source: bool
     """There is a source distribution."""
     level: tuple[int, int] | None = None
-    """The oldest newer system that has a file, where no Python helps: the glibc or macOS that ``LEVELS`` names."""
+    """The oldest newer system that has a file, where no Python helps: the glibc or macOS."""
     with_level: tuple[tuple[int, int], ...] = ()
     """Pythons that have a file there, oldest first; empty where the target's own is one of them."""
 
@@ -69,15 +66,11 @@ def _level(
     files: Sequence[DistributionFile], target: Target
 ) -> tuple[tuple[int, int] | None, tuple[tuple[int, int], ...]]:
     """Return the oldest newer system that has a file for the target's Python, else for others, and for which."""
-    option = LEVELS.get(target.os)
-    if option is None:
+    now = target.level
+    if now is None:
         return None, ()
-    now = getattr(target, option)
     named = {(int(item[1]), int(item[2])) for file in files for item in _LEVEL.finditer(file.filename)}
-    newer = {
-        level: replace(target, glibc=level) if option == "glibc" else replace(target, macos=level)
-        for level in sorted(item for item in named if item > now)
-    }
+    newer = {level: target.at_level(level) for level in sorted(item for item in named if item > now)}
     for level, other in newer.items():
         if any(can_use(file, other) for file in files):
             return level, ()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import Examination, card_architectures
-from envdoctor.diagnose.file_reach import LEVELS, pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
 from envdoctor.diagnose.module_owners import family_of, one_to_keep, what_to_keep
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import in_words
-from envdoctor.model.target import Backend, OperatingSystem, Target
+from envdoctor.model.target import Backend, OperatingSystem, Target, dotted
 from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
 from envdoctor.shipped import data_file
@@ -101,9 +101,8 @@ def no_wheel(examination: Examination, name: str, target: Target, versions: str 
     reach = reach_of(wheels, target)
     if reach.pythons:
         return f"has wheels for {pythons_in_words(reach.pythons)} here, and not for {target.python_version}"
-    option = LEVELS.get(target.os)
-    if option is not None and reach.level is not None:
-        now, wanted = (".".join(map(str, level)) for level in (getattr(target, option), reach.level))
+    if target.level is not None and reach.level is not None:
+        option, now, wanted = target.level_option, dotted(target.level), dotted(reach.level)
         also = f" and {pythons_in_words(reach.with_level)}" if reach.with_level else ""
         return (
             f"needs {option} {wanted} or later{also}, and the target is taken to have {now} (`--{option}` says another)"

@@ -213,12 +213,12 @@ def unsound(diagnosis: Diagnosis) -> Iterator[Refusal]:
 
 
 def for_want_of_a_file(diagnosis: Diagnosis) -> Iterator[Refusal]:
-    """Yield what has a file for a newer glibc than is assumed alone, or may have one for a Python that is not judged.
+    """Yield what has a file for a newer system than is assumed alone, or may have one for a Python that is not judged.
 
     Whether a lock could be installed, nobody knows.
     """
     for unknown in diagnosis.unknowns:
-        if unknown.kind in (UnknownKind.NEWER_GLIBC, UnknownKind.PYTHON_NOT_JUDGED):
+        if unknown.kind in (UnknownKind.NEWER_LEVEL, UnknownKind.PYTHON_NOT_JUDGED):
             yield Refusal(RefusalKind.UNKNOWN, unknown.subject.name, unknown=unknown)
 
 

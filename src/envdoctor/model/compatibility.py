@@ -15,7 +15,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentProblem, EnvironmentProblemKind
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.requirement import endless_number, may_hold
-from envdoctor.model.target import Target, dotted
+from envdoctor.model.target import OperatingSystem, Target, dotted
 
 if TYPE_CHECKING:
     from packaging.markers import Marker
@@ -33,6 +33,7 @@ __all__ = [
     "may_hold_on",
     "nearest_beyond",
     "nearest_known",
+    "newer_level",
     "not_judged",
     "read_python",
 ]
@@ -213,6 +214,26 @@ def compatibility(
 def can_use(file: DistributionFile, target: Target) -> bool:
     """Return whether a target can use a file without anybody asking for just this one; yanked files are left out."""
     return file.yanked is None and compatibility(tags_of(file.filename), file.requires_python, target).rejection is None
+
+
+_LEVELS = {
+    OperatingSystem.LINUX: re.compile(r"manylinux_(\d+)_(\d+)_"),
+    OperatingSystem.MACOS: re.compile(r"macosx_(\d+)_(\d+)_"),
+}
+
+
+def newer_level(tags: str, target: Target) -> tuple[int, int] | None:
+    """Return which glibc (PEP 600) or macOS a wheel of these tags needs, where the target's alone shuts it out."""
+    pattern, now = _LEVELS.get(target.os), target.level
+    named = {(int(found[1]), int(found[2])) for found in pattern.finditer(tags)} if pattern is not None else set()
+    newer = sorted(level for level in named if now is not None and level > now)
+    # One wheel may name several, for two processors, say.
+    usable = (level for level in newer if _takes(target.at_level(level), tags))
+    return None if not newer or _takes(target, tags) else next(usable, None)
+
+
+def _takes(target: Target, tags: str) -> bool:
+    return compatibility(tags, None, target).rank is not None
 
 
 def admits_python(requires_python: str | None, target: Target) -> bool:

@@ -84,6 +84,7 @@ class TargetBackend(str, enum.Enum):
 _SYS_PLATFORM = {"windows": "win32", "linux": "linux", "macos": "darwin"}
 _PLATFORM_SYSTEM = {"windows": "Windows", "linux": "Linux", "macos": "Darwin"}
 _OS_NAME = {"windows": "nt", "linux": "posix", "macos": "posix"}
+_LEVELS = {OperatingSystem.LINUX: "glibc", OperatingSystem.MACOS: "macOS"}
 # glibc levels of the manylinux names that came before PEP 600 numbered them.
 _LEGACY_MANYLINUX = {(2, 17): "manylinux2014", (2, 12): "manylinux2010", (2, 5): "manylinux1"}
 
@@ -99,10 +100,11 @@ class Target:
     backend: Backend = Backend.UNKNOWN
     glibc: tuple[int, int] = (2, 28)
     """Lowest glibc promised on Linux; decides manylinux tags (PEP 600)."""
-    glibc_assumed: bool = False
-    """Nothing and nobody tells the glibc: that a file needs a newer one is then no fault, and not known."""
     macos: tuple[int, int] = (14, 0)
-    """Lowest macOS release promised."""
+    """Lowest macOS release promised; decides macosx tags."""
+    level_assumed: bool = False
+    """Nothing and nobody tells the glibc or the macOS: that a file needs a newer one is then no fault, and not known.
+    """
     gpu_architecture: str | None = None
     """``sm_110`` or ``gfx1030``, where the profile or a probe knows it."""
     python_full: str | None = None
@@ -126,6 +128,33 @@ class Target:
     def python_full_version(self) -> str:
         """``3.11.7`` where known, else ``3.11.0``: what older patch releases need is left out by none."""
         return self.python_full or f"{self.python_version}.0"
+
+    @property
+    def level_name(self) -> str:
+        """What of the system wheels ask a level of: ``glibc`` or ``macOS``; empty on Windows, where they ask none."""
+        return _LEVELS.get(self.os, "")
+
+    @property
+    def level_option(self) -> str:
+        """``glibc`` or ``macos``, as the option, the fact and the field are called; empty on Windows."""
+        return self.level_name.lower()
+
+    @property
+    def level(self) -> tuple[int, int] | None:
+        """The glibc or macOS; None on Windows."""
+        return {OperatingSystem.LINUX: self.glibc, OperatingSystem.MACOS: self.macos}.get(self.os)
+
+    def at_level(self, level: tuple[int, int]) -> Target:
+        """Return the same machine with another glibc or macOS; itself on Windows."""
+        if self.os is OperatingSystem.LINUX:
+            return replace(self, glibc=level)
+        return replace(self, macos=level) if self.os is OperatingSystem.MACOS else self
+
+    def on_system(self, system: OperatingSystem) -> Target:
+        """Return the target on another operating system, of which nobody tells the level; itself on its own."""
+        if system is self.os:
+            return self
+        return replace(self, os=system, wsl=self.wsl and system is OperatingSystem.LINUX, level_assumed=True)
 
     def for_python(self, python: tuple[int, int]) -> Target:
         """Return the same machine with another Python, whose patch release nobody tells; itself for its own."""

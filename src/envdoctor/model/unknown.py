@@ -70,8 +70,8 @@ class UnknownKind(enum.Enum):
     """Its packages come from an index that the main list does not name: the subject."""
     MAIN_LIST = "main-list"
     """It is judged with the main list, and nobody asked for that."""
-    NEWER_GLIBC = "newer-glibc"
-    """Only with a newer glibc than is assumed has it a file, and nothing tells the target's."""
+    NEWER_LEVEL = "newer-level"
+    """Only with a newer glibc or macOS than is assumed has it a file, and nothing tells the target's."""
     PYTHON_NOT_JUDGED = "python-not-judged"
     """It has no file for the nearest Python that is judged for; whether it has one for the project's is not known."""
     NOT_RUN = "not-run"
@@ -96,7 +96,8 @@ class Unknown:
     status: int | None = None
     """Of an HTTP answer that is none."""
     cause: str = ""
-    """Words of the system, the server or the reader, or the glibc that is needed: shown, never read."""
+    """Words of the system, the server or the reader, which are shown and never read; else the level that is needed:
+    ``glibc 2.31``."""
     demand: str = ""
     """The line that it is about, as it is written."""
     origin: Origin | None = None

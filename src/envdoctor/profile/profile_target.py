@@ -40,8 +40,8 @@ def target_for(profile: Profile) -> Target:
         gpu_architecture=architectures[0] if len(architectures) == 1 else None,
         wsl=declared.wsl,
     )
-    target = replace(target, glibc=declared.glibc or target.glibc, glibc_assumed=declared.glibc is None)
-    return replace(target, macos=declared.macos or target.macos)
+    level = declared.macos if declared.os is OperatingSystem.MACOS else declared.glibc
+    return target.at_level(level) if level is not None else replace(target, level_assumed=True)
 
 
 def applying(

@@ -73,9 +73,9 @@ def bare_reason(unknown: Unknown) -> str:
         return "an extra is judged with the main list, which was not asked for"
     if unknown.kind is UnknownKind.OTHER_INDEX:
         return f"its packages come from another index ({unknown.url})"
-    if unknown.kind is UnknownKind.NEWER_GLIBC:
-        needs = f"`{unknown.subject.name}` needs glibc {unknown.cause} or later"
-        return f"{needs}, and nothing tells which the target has (`--glibc` does)"
+    if unknown.kind is UnknownKind.NEWER_LEVEL:
+        needs, name = f"`{unknown.subject.name}` needs {unknown.cause} or later", unknown.cause.partition(" ")[0]
+        return f"{needs}, and nothing tells which the target has (`--{name.lower()}` does)"
     if unknown.kind is UnknownKind.PYTHON_NOT_JUDGED:
         nearest = f"for {unknown.cause}, the nearest that is, it has no file"
         return f"nothing is judged for the project's Python, and {nearest}"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import overload
 from urllib.parse import unquote
 
 from packaging.specifiers import SpecifierSet
-from packaging.tags import parse_tag
 from packaging.utils import NormalizedName, parse_wheel_filename
 from packaging.version import Version
 
@@ -24,17 +21,15 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
-from envdoctor.model.compatibility import Compatibilities, Compatibility
+from envdoctor.model.compatibility import Compatibilities, Compatibility, newer_level
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import Kind, table_of, tags_of
-from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.model.target import Target, dotted
 from envdoctor.resolve.edges import admitted_bits, positions_of
 from envdoctor.resolve.manifest import Policy
 from envdoctor.shipped import refused_builds
 
-__all__ = ["CandidateList", "Selector", "newer_glibc", "pins", "wheel_at", "why_no_wheel"]
-
-_MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
+__all__ = ["CandidateList", "Selector", "pins", "wheel_at", "why_no_wheel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +207,17 @@ class Selector:
         if kind in _NOT_ALLOWED:
             detail = _NOT_ALLOWED[kind]
         elif kind is RejectionKind.TAG:
-            level = newer_glibc(tags or "", self._target)
-            needs = "needs glibc {}.{}, the target is taken to have {}.{}"
-            detail = needs.format(*level, *self._target.glibc) if level else tags or ""
+            detail = self._newer_level(tags or "") or tags or ""
         else:
             detail = f"needs Python {file.requires_python}"
         return Rejection(kind, name, file.version, file.filename, detail)
+
+    def _newer_level(self, tags: str) -> str:
+        """Say which glibc or macOS a wheel needs; empty where something else shuts it out."""
+        needed, now = newer_level(tags, self._target), self._target.level
+        if needed is None or now is None:
+            return ""
+        return f"needs {self._target.level_name} {dotted(needed)}, the target is taken to have {dotted(now)}"
 
     def _build_fails(self, name: NormalizedName, version: Version) -> str:
         """Return why no build of a version can succeed on the target's Python, an empty text where one may."""
@@ -252,15 +252,6 @@ class Selector:
 def _banned(name: NormalizedName, names: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether files of one form are banned; a project's own name outdoes ``:all:``, as with pip."""
     return name in names or (":all:" in names and name not in others)
-
-
-def newer_glibc(tags: str, target: Target) -> tuple[int, int] | None:
-    """Return which glibc a wheel needs that nothing but the target's shuts out, else None (PEP 600)."""
-    found = [(int(level[1]), int(level[2])) for level in _MANYLINUX.finditer(tags)]
-    needed = min(found, default=target.glibc)
-    if target.os is not OperatingSystem.LINUX or needed <= target.glibc:
-        return None
-    return None if parse_tag(tags).isdisjoint(replace(target, glibc=needed).tag_priorities()) else needed
 
 
 def wheel_at(name: NormalizedName, url: str) -> DistributionFile | None:

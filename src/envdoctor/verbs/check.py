@@ -32,8 +32,8 @@ from envdoctor.verbs.check_environment import could_be_asked
 from envdoctor.verbs.check_request import CheckRequest, Diagnosed
 from envdoctor.verbs.group_judging import judge_groups
 from envdoctor.verbs.host import cards_were_asked
-from envdoctor.verbs.resolver_input import choose_python, manifest_of, with_newer_glibc, without_unjudged
-from envdoctor.verbs.scope import with_glibc, with_groups, with_lock_of_another
+from envdoctor.verbs.resolver_input import choose_python, manifest_of, with_newer_level, without_unjudged
+from envdoctor.verbs.scope import with_groups, with_level, with_lock_of_another
 from envdoctor.verbs.waivers import accepted_by_lock, expired_waivers, idle_waivers, waive
 from envdoctor.verbs.without_profile import changes_anything, found_as_they_stand, found_without_bounds
 
@@ -105,7 +105,7 @@ def report_of(request: CheckRequest, result: Diagnosed, *, command: str) -> Repo
 
 def _scope(request: CheckRequest, result: Diagnosed) -> Scope:
     scope = with_lock_of_another(request.scope, request.locked, result.target)
-    return with_groups(with_glibc(scope, result.target), result.groups)
+    return with_groups(with_level(scope, result.target), result.groups)
 
 
 def diagnose_project(request: CheckRequest, *, repair: int | None = None, groups: bool = False) -> Diagnosed:
@@ -289,7 +289,7 @@ def _diagnose(
             repair=repair,
         )
 
-    manifest, diagnosis = with_newer_glibc(manifest, found(manifest, resolver), found)
+    manifest, diagnosis = with_newer_level(manifest, found(manifest, resolver), found)
     return manifest, without_unjudged(diagnosis, request.project, manifest.target) if request.project else diagnosis
 
 

@@ -26,7 +26,7 @@ from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Diagnosis, resolve_or_conflicts
 from envdoctor.resolve.manifest import Limits, Manifest
-from envdoctor.verbs.resolver_input import with_newer_glibc
+from envdoctor.verbs.resolver_input import with_newer_level
 
 __all__ = ["judge_groups"]
 
@@ -172,7 +172,7 @@ class _Bench:
         mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
         if mine:
             asked = replace(manifest, requirements=(*manifest.requirements, *group.requirements))
-            _, found = with_newer_glibc(asked, found, lambda other: resolve_or_conflicts(other, self._index))
+            _, found = with_newer_level(asked, found, lambda other: resolve_or_conflicts(other, self._index))
             mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
             if not mine and found.unknowns:
                 return GroupOutcome(group.name, unknown=found.unknowns[-1])
@@ -205,7 +205,7 @@ class _Bench:
     def _other_targets(self, target: Target) -> Iterator[Target]:
         for system, arch in _PLACES:
             if (system, arch) != (target.os, target.arch):
-                yield replace(target, os=system, arch=arch, wsl=False)
+                yield replace(target.on_system(system), arch=arch, wsl=False)
         bound = self._project.requires_python
         for python in reversed(admitted_minors(bound) if bound is not None else ()):
             if python != target.python:

@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import RejectionKind
+from envdoctor.model.compatibility import newer_level
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.override import Override, OverrideSource
@@ -19,13 +20,12 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.target import Target, dotted
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
-from envdoctor.resolve.candidates import newer_glibc
 from envdoctor.resolve.diagnosis import Diagnosis
 from envdoctor.resolve.manifest import Manifest, Policy
 from envdoctor.resolve.resolver import Resolver
 from envdoctor.resolve.solver import Solved
 
-__all__ = ["choose_python", "manifest_of", "with_newer_glibc", "without_unjudged"]
+__all__ = ["choose_python", "manifest_of", "with_newer_level", "without_unjudged"]
 
 _MOST_LEVELS = 4
 
@@ -167,25 +167,26 @@ def choose_python(candidates: Sequence[Manifest], index: Index) -> tuple[Manifes
     return candidates[0], None
 
 
-def with_newer_glibc(
+def with_newer_level(
     manifest: Manifest, found: Diagnosis, again: Callable[[Manifest], Diagnosis]
 ) -> tuple[Manifest, Diagnosis]:
-    """Return what is left where the target has the glibc that the conflicts' files need, and the manifest for that one.
+    """Return what is left where the target has the glibc or macOS that the conflicts' files need, and its manifest.
 
-    Where nothing tells the target's glibc, a conflict that a newer one settles is none, and not known to be none.
+    Where nothing tells the target's, a conflict that a newer one settles is none, and not known to be none.
     ``again`` diagnoses another manifest.
     """
     tried, unknowns = manifest.target, list[Unknown]()
-    for _ in range(_MOST_LEVELS if tried.glibc_assumed else 0):
+    for _ in range(_MOST_LEVELS if tried.level_assumed else 0):
         levels = [level for conflict in found.conflicts for level in _levels(conflict, tried)]
         if not levels:
             break
-        tried = replace(tried, glibc=min(levels))
+        tried = tried.at_level(min(levels))
+        needed = f"{tried.level_name} {dotted(min(levels))}"
         hoped = again(replace(manifest, target=tried))
         left = {conflict.core for conflict in hoped.conflicts}
         settled = [conflict for conflict in found.conflicts if conflict.core not in left]
         if settled and not hoped.conflicts_truncated:
-            unknowns += [_unknown_of(UnknownKind.NEWER_GLIBC, conflict, dotted(tried.glibc)) for conflict in settled]
+            unknowns += [_unknown_of(UnknownKind.NEWER_LEVEL, conflict, needed) for conflict in settled]
             manifest, found = replace(manifest, target=tried), hoped
     return manifest, replace(found, unknowns=(*found.unknowns, *unknowns)) if unknowns else found
 
@@ -212,7 +213,7 @@ _OF_PYTHON = (RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON)
 
 def _levels(conflict: Conflict, target: Target) -> Iterator[tuple[int, int]]:
     for item in conflict.clash.rejections:
-        if item.kind is RejectionKind.TAG and (level := newer_glibc(tags_of(item.filename or "") or "", target)):
+        if item.kind is RejectionKind.TAG and (level := newer_level(tags_of(item.filename or "") or "", target)):
             yield level
 
 

@@ -28,8 +28,8 @@ __all__ = [
     "place_in_repository",
     "scope_of_project",
     "target_facts",
-    "with_glibc",
     "with_groups",
+    "with_level",
     "with_lock_of_another",
 ]
 
@@ -61,10 +61,10 @@ def with_groups(scope: Scope, outcomes: tuple[GroupOutcome, ...]) -> Scope:
     return replace(scope, beside=outcomes)
 
 
-def with_glibc(scope: Scope, target: Target) -> Scope:
-    """Return the scope with the glibc that was judged for: a newer one than assumed, where files need it."""
-    judged = Setting("glibc", dotted(target.glibc), "assumed")
-    moved = [one.name == "glibc" and one.value != judged.value for one in scope.target_facts]
+def with_level(scope: Scope, target: Target) -> Scope:
+    """Return the scope with the glibc or macOS that was judged for: a newer one than assumed, where files need it."""
+    judged = Setting(target.level_option, dotted(target.level or (0, 0)), "assumed")
+    moved = [one.name == judged.name and one.value != judged.value for one in scope.target_facts]
     told = (judged if other else one for one, other in zip(scope.target_facts, moved, strict=True))
     return replace(scope, target_facts=tuple(told))
 
@@ -124,7 +124,7 @@ def _facts(
     if target.backend.value != "unknown":
         backend = "--target-backend" if choice.named_backend else of_profile
         yield Setting("backend", target.backend.value, backend or "the cards")
-    yield from _releases(target, choice, of_profile, patient)
+    yield from _level(target, choice, of_profile, patient)
     if target.gpu_architecture:
         yield Setting("gpu", target.gpu_architecture, "--gpu" if choice.gpu else of_profile or "facts")
 
@@ -137,19 +137,14 @@ def _beyond(patient: Patient | None) -> str:
     return f"the {'newest' if there > nearest_known(there) else 'oldest'} that is known"
 
 
-def _releases(target: Target, choice: TargetChoice, of_profile: str, patient: Patient | None) -> Iterator[Setting]:
-    plain = Target(target.os, target.arch, target.python)
-    environment = patient.environment if patient is not None else None
-    for name, system, release, typed, usual, fact in (
-        ("glibc", "linux", target.glibc, choice.glibc, plain.glibc, "host.glibc"),
-        ("macos", "macos", target.macos, choice.macos, plain.macos, "host.macos"),
-    ):
-        if target.os.value == system:
-            shown = ".".join(map(str, release))
-            tells = name == "glibc" and environment is not None and shown in environment.told.glibc
-            usually = of_profile or ("assumed" if release == usual else "")
-            who = f"--{name}" if typed else "" if tells or _known(patient, fact) else usually
-            yield Setting(name, shown, _who(who, patient, fact, tells))
+def _level(target: Target, choice: TargetChoice, of_profile: str, patient: Patient | None) -> Iterator[Setting]:
+    name, environment = target.level_option, patient.environment if patient is not None else None
+    if target.level is not None:
+        shown = dotted(target.level)
+        tells = name == "glibc" and environment is not None and shown in environment.told.glibc
+        usually = "assumed" if target.level_assumed else of_profile
+        who = f"--{name}" if getattr(choice, name) else "" if tells or _known(patient, f"host.{name}") else usually
+        yield Setting(name, shown, _who(who, patient, f"host.{name}", tells))
 
 
 def _who(typed: str, patient: Patient | None, fact: str, in_environment: object) -> str:

@@ -100,7 +100,7 @@ def pick_target(
         target = replace(target_for(profile), backend_named=True)
         choices = () if python else tuple(python_choices(profile))
     if choice.os is not None:
-        target = replace(target, os=choice.os, wsl=target.wsl and choice.os is OperatingSystem.LINUX)
+        target = target.on_system(choice.os)
     target = replace(target, arch=_arch(choice, target))
     if choice.named_backend is not None:
         target = replace(target, backend=Backend(choice.named_backend.value), backend_named=True)
@@ -119,9 +119,8 @@ def _with_details(target: Target, choice: TargetChoice) -> Target:
     for option, value, system in (("glibc", glibc, OperatingSystem.LINUX), ("macos", macos, OperatingSystem.MACOS)):
         if value is not None and target.os is not system:
             raise UsageError(f"--{option}: the target is {target.os.value}, which has none; `--target-os` chooses it")
-    if glibc is not None:
-        target = replace(target, glibc=glibc, glibc_assumed=False)
-    target = replace(target, macos=macos or target.macos)
+    if (level := glibc or macos) is not None:
+        target = replace(target.at_level(level), level_assumed=False)
     facts = card_facts(choice.gpu)
     if not facts:
         return target
@@ -198,7 +197,7 @@ def host_target() -> Target:
     is_known = python == here[:2] and here.releaselevel == "final"
     full = f"{here.major}.{here.minor}.{here.micro}" if is_known else None
     machine = Arch.X86_64 if x86 else arm
-    return Target(found, machine, python, python_full=full, glibc_assumed=True)
+    return Target(found, machine, python, python_full=full, level_assumed=True)
 
 
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
@@ -214,7 +213,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
         target = replace(target, probed=environment is not None and environment.executable is not None)
     system = system_of(patient)
     if system is not None and choice.os is None and system in {item.value for item in OperatingSystem}:
-        target = replace(target, os=OperatingSystem(system))
+        target = target.on_system(OperatingSystem(system))
     if choice.arch is None:
         arm = Arch.AARCH64 if target.os is OperatingSystem.LINUX else Arch.ARM64
         # macOS and Windows have their own word for the same machine.
@@ -223,13 +222,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
         target = replace(target, arch=known.get(_machine(patient), default))
     if choice.named_backend is None and target.backend is Backend.UNKNOWN:
         target = replace(target, backend=_backend(patient.facts, target))
-    glibc = _glibc(patient)
-    if glibc is not None and choice.glibc is None and target.os is OperatingSystem.LINUX:
-        target = replace(target, glibc=glibc, glibc_assumed=False)
-    macos = _version_of(patient.facts.value("host.macos"))
-    if macos is not None and choice.macos is None and target.os is OperatingSystem.MACOS:
-        target = replace(target, macos=macos)
-    return target
+    return _with_measured_level(target, patient, choice)
 
 
 def on_python(target: Target, python: tuple[int, int], environment: InstalledEnvironment | None) -> Target:
@@ -246,15 +239,14 @@ def fitted_of_profile(
 ) -> tuple[Target, tuple[tuple[int, int], ...]]:
     """Return a profile's target and interpreters with what environment and facts say, as far as the profile allows.
 
-    Of several Pythons the one that is there counts, and not the first; its glibc counts for more than the promised one.
+    Of several Pythons the one that is there counts, and not the first; its glibc or macOS counts for more than the
+    promised one.
     """
-    python, glibc = python_of_patient(patient), _glibc(patient)
+    python = python_of_patient(patient)
     if python in choices:
         target, choices = replace(target, python=python, python_full=None), ()
-    here = system_of(patient) == target.os.value and target.os is OperatingSystem.LINUX
-    if glibc is not None and choice.glibc is None and here:
-        target = replace(target, glibc=glibc, glibc_assumed=False)
-    return target, choices
+    here = system_of(patient) == target.os.value
+    return _with_measured_level(target, patient, choice) if here else target, choices
 
 
 def assumed_of(patient: Patient, choice: TargetChoice) -> frozenset[TargetProperty]:
@@ -304,10 +296,14 @@ def system_of(patient: Patient) -> str | None:
     return _SYSTEMS.get(environment.told.platform or environment.built_for.system)
 
 
-def _glibc(patient: Patient) -> tuple[int, int] | None:
-    """Return the machine's glibc as facts or the environment's interpreter tell it."""
-    told = patient.environment.told.glibc if patient.environment is not None else ""
-    return _version_of(patient.facts.value("host.glibc") or told)
+def _with_measured_level(target: Target, patient: Patient, choice: TargetChoice) -> Target:
+    """Return the target with its glibc or macOS as facts or the environment's interpreter tell it, unless typed."""
+    option = target.level_option
+    if not option or getattr(choice, option) is not None:
+        return target
+    told = patient.environment.told.glibc if option == "glibc" and patient.environment is not None else ""
+    level = _version_of(patient.facts.value(f"host.{option}") or told)
+    return replace(target.at_level(level), level_assumed=False) if level is not None else target
 
 
 def _version_of(text: object) -> tuple[int, int] | None:

@@ -29,7 +29,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import LEVELS, Reach, pythons_in_words, reach_of, span_in_words
+from envdoctor.diagnose.file_reach import Reach, pythons_in_words, reach_of, span_in_words
 from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
@@ -41,11 +41,10 @@ from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
 from envdoctor.model.requirement import admits_nothing
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
+from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, dotted
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
-_SYSTEMS = {"glibc": "glibc", "macos": "macOS"}
 _TAGS = frozenset({RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON})
 
 
@@ -222,8 +221,8 @@ def _remedy(
 
 def _newer_system(name: str, files: _Files, newer: tuple[int, int], near: str) -> str:
     """Return which newer glibc or macOS has a file, and with which Python where the target's has none there either."""
-    option, level = LEVELS[files.target.os], f"{newer[0]}.{newer[1]}"
-    asked, system = span_in_words(files.asked), f"{_SYSTEMS[option]} {level} or later"
+    option, level = files.target.level_option, dotted(newer)
+    asked, system = span_in_words(files.asked), f"{files.target.level_name} {level} or later"
     have, said = f"`{name}` {asked} has a file for {_place(files.target)} with {system}", f"--{option} {level}"
     if pythons := files.reach.with_level:
         have += f" and {pythons_in_words(pythons)} alone"

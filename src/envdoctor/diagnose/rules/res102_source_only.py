@@ -35,7 +35,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.examination import Examination, chain_to
-from envdoctor.diagnose.file_reach import LEVELS, pythons_in_words, reach_of
+from envdoctor.diagnose.file_reach import pythons_in_words, reach_of
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import BuildNeed, shipped_wheel_facts
 from envdoctor.model.candidate import BuildRisk, DistributionFile, FileKind, ProjectPage
@@ -44,7 +44,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Look, Remedy, Severity, in_words
 from envdoctor.model.origin import DistributionOrigin, FileOrigin, written_by_a_person
 from envdoctor.model.requirement import Requirement, may_hold
-from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.model.target import OperatingSystem, Target, dotted
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.shipped import needs_in_words
 
@@ -213,9 +213,10 @@ def _wheels(examination: Examination, name: NormalizedName, version: Version, *,
     older = [item for item in reversed(page.versions) if item <= version]
     near = list(islice((item for item in [*newer, *older] if _usable(page, item, target)), 1))
     ways = [f"{pythons_in_words(reach.pythons)} has a wheel of `{name}` {version}"] if reach.pythons else []
-    if (option := LEVELS.get(target.os)) and reach.level is not None and not reach.with_level:
-        level = f"{reach.level[0]}.{reach.level[1]}"
-        ways = [f"there is a wheel for {option} {level} or later: where the machine has that, say `--{option} {level}`"]
+    if reach.level is not None and not reach.with_level:
+        option, level = target.level_option, dotted(reach.level)
+        there = f"there is a wheel for {target.level_name} {level} or later"
+        ways = [f"{there}: where the machine has that, say `--{option} {level}`"]
     ways += [f"`{name}` {near[0]} has a wheel for this target"] if near else []
     if not ways:
         none = f"no version of `{name}` has a wheel for this target"

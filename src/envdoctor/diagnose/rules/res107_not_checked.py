@@ -3,8 +3,8 @@
 ## What it does
 
 Names what was not read: a project whose page did not come, a version whose metadata only a build would tell, a search
-that met its limit. And what only a newer glibc than the assumed one has a file for: nothing and nobody tells the
-target's, so that this is neither right nor wrong.
+that met its limit. And what only a newer glibc or macOS than the assumed one has a file for: nothing and nobody tells
+the target's, so that this is neither right nor wrong.
 
 ## Why it is bad
 
@@ -69,11 +69,10 @@ def _way_on(unknown: Unknown) -> str:
         if unknown.cause:
             return f"correct it where it is wrong; else {again}"
         return f"a direct reference is not fetched here: {again}"
-    if unknown.kind is UnknownKind.NEWER_GLIBC:
-        level = unknown.cause
-        return (
-            f"say which glibc the target has: `--glibc {level}` where it is {level} or later, else the one that it has"
-        )
+    if unknown.kind is UnknownKind.NEWER_LEVEL:
+        name, _, level = unknown.cause.partition(" ")
+        way = f"`--{name.lower()} {level}` where it is {level} or later, else the one that it has"
+        return f"say which {name} the target has: {way}"
     if unknown.kind is UnknownKind.PYTHON_NOT_JUDGED:
         return f"ask the installer on that Python, or take one from {KNOWN_SPAN} where the project can"
     if unknown.kind is UnknownKind.MARKER and unknown.origin is not None:
