@@ -392,3 +392,76 @@ def test_a_folder_that_is_no_submodule_or_has_files_is_the_line_s_own_fault(read
     project = read_files({**contents, "submodules/knn/README": "x"})
     assert _kinds(project) == [Kind.INVALID_REQUIREMENT] * 2
     assert not any(UPDATE in one.message for one in project.problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.cfg", "[metadata]\nname = Mine\nversion = 1.2\n[options]\ninstall_requires =\n  idna\n"),
+        ("setup.py", "from setuptools import setup\nsetup(name='Mine', version='1.2', install_requires=['idna'])\n"),
+    ],
+)
+def test_what_a_folder_without_pyproject_gives_is_what_other_lines_mean(read_files, name, text):
+    project = read_files({"requirements.txt": "-e ./mine\nmine>=1\nmine<1\n", f"mine/{name}": text})
+    assert ([each.name for each in project.requirements], _kinds(project)) == (["idna"], [Kind.INVALID_REQUIREMENT])
+    assert "`-e ./mine`, which is version 1.2" in project.problems[0].message
+
+
+@pytest.mark.parametrize("plugin", ["poetry-dynamic-versioning", "poetry-version-plugin"])
+def test_a_version_that_a_plugin_fills_in_is_not_known(read_files, plugin):
+    text = f"[tool.poetry]\nname = 'mine'\nversion = '0.0.0'\n[tool.{plugin}]\nenable = true\n"
+    project = read_files({"requirements.txt": "-e ./mine\nmine>=1\n", "mine/pyproject.toml": text})
+    assert [(one.kind, "only a build of it tells" in one.message) for one in project.problems] == [(Kind.UNREAD, True)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "asked"),
+    [
+        ("pip install -e ./mine\npip install mine six\n", ["six", "idna"]),
+        ("pip install --no-deps -e ./mine\npip install mine six\n", ["six"]),
+        ("pip install mine six\npip install -e ./mine\n", ["mine", "six", "idna"]),
+    ],
+)
+def test_what_a_step_before_installed_is_there(read_files, lines, asked):
+    project = read_files({"install.sh": lines, "mine/pyproject.toml": MINE}, at="install.sh")
+    assert [each.name for each in project.requirements] == asked
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", "idna\n-r submodules/knn/requirements.txt\n"),
+        ("requirements.txt", "idna\nknn @ file:submodules/knn\n"),
+        (
+            "pyproject.toml",
+            (
+                "[project]\nname = 'a'\nversion = '1'\ndependencies = ['knn']\n"
+                "[tool.uv.sources]\nknn = {path = 'submodules/knn'}\n"
+            ),
+        ),
+    ],
+)
+def test_what_a_file_names_in_a_submodule_without_files_is_to_be_fetched(read_files, tmp_path, there, name, text):
+    if there:
+        (tmp_path / "submodules" / "knn").mkdir(parents=True)
+    project = read_files({name: text, ".gitmodules": GITMODULES})
+    assert [(one.kind, one.message.endswith(UPDATE)) for one in project.problems] == [(Kind.MISSING_FILE, True)]
+
+
+def test_a_file_url_that_nobody_can_read_is_kept(read_files):
+    project = read_files({"requirements.txt": "six @ file://[x/y\n"})
+    assert [each.url for each in project.requirements] == ["file://[x/y"]
+
+
+def test_the_members_of_a_workspace_are_looked_for_once(read_files, monkeypatch):
+    from envdoctor.adapters.project import uv_sources
+
+    looked, folders = [], uv_sources._folders
+    monkeypatch.setattr(uv_sources, "_folders", lambda table, root: looked.append(root) or folders(table, root))
+    root = (
+        "[project]\nname = 'root'\nversion = '1'\ndependencies = ['a', 'b']\n[tool.uv.workspace]\nmembers = ['m/*']\n"
+    )
+    member = "[project]\nname = '{}'\nversion = '1'\ndependencies = ['six']\n"
+    project = read_files({"pyproject.toml": root, **{f"m/{x}/pyproject.toml": member.format(x) for x in "abc"}})
+    assert ([each.name for each in project.requirements], len(looked)) == (["six"] * 3, 1)

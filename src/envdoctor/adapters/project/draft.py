@@ -11,6 +11,7 @@ from pathlib import Path
 from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName
+from packaging.version import Version
 
 from envdoctor.adapters.project.decoding import (
     NotText,
@@ -22,6 +23,7 @@ from envdoctor.adapters.project.decoding import (
     legible,
     overlong,
 )
+from envdoctor.adapters.project.submodules import in_empty_submodule
 from envdoctor.model.compatibility import admitted_minors
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url, index_fault
@@ -116,6 +118,10 @@ class Draft:
     environment_python_binds: bool = True
     """False where the file that says it decides nothing else."""
     settings: dict[str, object] = field(default_factory=dict)
+    identities: dict[Path, tuple[NormalizedName, Version | None]] = field(default_factory=dict)
+    """Name and version that the folders of projects state, as far as they were read; no version that a build tells."""
+    workspaces: dict[Path, Mapping[NormalizedName, Path]] = field(default_factory=dict)
+    """Members by name, of the workspace with its root in a folder; to find them takes time."""
     members: tuple[Path, ...] = ()
     """Folders of the workspace that the project is the root of."""
     metadata_read: bool = False
@@ -268,6 +274,11 @@ class Draft:
         finally:
             self.reading_apart = before
 
+    def identify(self, folder: Path, name: NormalizedName | None, version: Version | None) -> None:
+        """Keep what a folder's project is called; the first file that says it has the word."""
+        if name is not None:
+            self.identities.setdefault(folder, (name, version))
+
     def set_python(self, text: str, origin: FileOrigin) -> None:
         """Keep a ``requires-python``; the first file that says one has the word."""
         try:
@@ -320,7 +331,8 @@ class Draft:
             self.problem(ReadingProblemKind.OUTSIDE_PROJECT, origin, message, text)
             return None
         if not there:
-            self.problem(ReadingProblemKind.MISSING_FILE, origin, f"there is no file `{reference}`", text)
+            message = in_empty_submodule(self.boundary, path, reference) or f"there is no file `{reference}`"
+            self.problem(ReadingProblemKind.MISSING_FILE, origin, message, text)
             return None
         return path
 

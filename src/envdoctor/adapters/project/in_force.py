@@ -15,7 +15,7 @@ from packaging.version import Version
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
 from envdoctor.adapters.project.requirements_file import is_project
 from envdoctor.adapters.project.specification import is_remote
-from envdoctor.adapters.project.toml_document import glance, stated
+from envdoctor.adapters.project.submodules import in_empty_submodule
 from envdoctor.model.index_url import file_path
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
@@ -55,9 +55,11 @@ def _settled(draft: Draft, requirement: Requirement) -> list[Requirement]:
         there, folder = path.exists(), path.is_dir()
     except (OSError, ValueError):
         there, folder = False, False
-    if not there:
-        return [_gone(draft, requirement, origin)]
-    if folder and path.is_relative_to(draft.boundary) and is_project(path):
+    project = folder and path.is_relative_to(draft.boundary) and is_project(path)
+    submodule = None if project else in_empty_submodule(draft.boundary, path, requirement.url.partition("#")[0])
+    if not there or submodule is not None:
+        return [_gone(draft, requirement, origin, submodule)]
+    if project:
         standing = Circumstances(requirement.kind, requirement.group, requirement.step, requirement.no_deps)
         extras = tuple(sorted(requirement.extras))
         draft.local_projects.append(LocalProject(path, extras, origin, standing, str(requirement), draft.reading_apart))
@@ -65,12 +67,12 @@ def _settled(draft: Draft, requirement: Requirement) -> list[Requirement]:
     return [requirement]
 
 
-def settle_by_name(draft: Draft, read: Sequence[LocalProject]) -> None:
+def settle_by_name(draft: Draft, read: Iterable[LocalProject]) -> None:
     """Take the projects that lines install from a folder for what others ask for by their names, as pip does."""
     here: dict[NormalizedName, tuple[LocalProject, Version | None]] = {}
     for local in read:
-        name, version = stated(glance(local.directory / "pyproject.toml")) if local.apart is None else (None, None)
-        if name is not None:
+        if local.apart is None and local.directory in draft.identities:
+            name, version = draft.identities[local.directory]
             here.setdefault(name, (local, version))
     if here:
         draft.requirements[:] = [line for line in draft.requirements if not _is_given(draft, line, here)]
@@ -83,8 +85,9 @@ def _is_given(
     origin, (local, version) = line.origin, here.get(line.name, (None, None))
     if local is None or line.url is not None or not isinstance(origin, FileOrigin):
         return False
-    of_all = local.circumstances.group in (None, line.group) and local.circumstances.step == line.step
-    if not of_all or not may_hold(line.marker, draft.environment):
+    step, group = local.circumstances.step, local.circumstances.group
+    there = step == line.step or (step is not None and line.step is not None and step < line.step)
+    if not there or group not in (None, line.group) or not may_hold(line.marker, draft.environment):
         return False
     if version is None and line.specifier:
         message = f"whether the project at `{local.text}` has a version that `{line}` admits, only a build of it tells"
@@ -114,9 +117,12 @@ def _located(draft: Draft, url: str, origin: FileOrigin) -> Path | None:
     if "${" in text or "{root" in text:
         return None
     if text.startswith("file:"):
-        if os.name != "nt" and urlsplit(text).netloc not in ("", "localhost"):
+        try:
+            if os.name != "nt" and urlsplit(text).netloc not in ("", "localhost"):
+                return None
+            whole = file_path(text) if text.startswith("file://") else None
+        except ValueError:  # Nobody can read where it leads: `file://[`.
             return None
-        whole = file_path(text) if text.startswith("file://") else None
         text = whole or unquote(text.removeprefix("file:"))
     try:
         return (draft.root / Path(origin.path).parent / text.replace("\\", "/")).resolve()
@@ -124,10 +130,10 @@ def _located(draft: Draft, url: str, origin: FileOrigin) -> Path | None:
         return None
 
 
-def _gone(draft: Draft, requirement: Requirement, origin: FileOrigin) -> Requirement:
+def _gone(draft: Draft, requirement: Requirement, origin: FileOrigin, submodule: str | None) -> Requirement:
     """Report a place that is not there; the name stays, so that the rest can be judged."""
     place = (requirement.url or "").partition("#")[0]
-    message = f"`{place}` does not exist here: a path of another machine cannot be installed from"
+    message = submodule or f"`{place}` does not exist here: a path of another machine cannot be installed from"
     draft.problem(ReadingProblemKind.MISSING_FILE, origin, message, str(requirement))
     return replace(requirement, url=None)
 

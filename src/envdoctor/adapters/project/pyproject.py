@@ -148,6 +148,7 @@ def read_pyproject(
     """
     document = parse_toml(draft.load(path, json_refused=False), circumstances.included_from)
     _check_tables(draft, document)
+    draft.identify(path.parent, *stated(document.data))
     if settings:
         _identity(draft, document)
     before = len(draft.requirements)

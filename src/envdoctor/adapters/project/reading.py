@@ -27,6 +27,7 @@ from envdoctor.adapters.project.in_force import (
     several_places,
 )
 from envdoctor.adapters.project.pyproject import read_pyproject
+from envdoctor.adapters.project.toml_document import glance, stated
 from envdoctor.adapters.project.uv_settings import read_uv_file
 from envdoctor.adapters.project.uv_sources import workspace_root
 from envdoctor.adapters.read_files import special
@@ -165,7 +166,7 @@ def _read_local_projects(draft: Draft) -> None:
 
 def _more_local_projects(draft: Draft, done: Mapping[tuple[Path, GroupName | None], LocalProject]) -> bool:
     settle_local_places(draft)
-    settle_by_name(draft, list(done.values()))
+    settle_by_name(draft, done.values())
     if not draft.local_projects and not draft.choice.only:
         origin = FileOrigin(draft.shown(draft.root / "pyproject.toml"))
         draft.local_projects += [
@@ -179,6 +180,7 @@ def _more_local_projects(draft: Draft, done: Mapping[tuple[Path, GroupName | Non
 def _read_local_project(draft: Draft, local: LocalProject, *, main: bool) -> None:
     """Read what a line asks of a folder; without ``main``, the extras alone."""
     if local.circumstances.no_deps:
+        draft.identify(local.directory, *stated(glance(local.directory / "pyproject.toml")))
         message = f"`{local.text}` is installed without its dependencies"
         draft.problem(ReadingProblemKind.UNSUPPORTED, local.origin, message, local.text)
         return

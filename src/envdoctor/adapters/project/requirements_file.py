@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES, NotText, decode, file_bytes
-from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError
+from envdoctor.adapters.project.decoding import DEEPEST_INCLUDES
+from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
 from envdoctor.adapters.project.requirement_lines import (
     InvalidOptions,
     LineOptions,
@@ -19,6 +19,7 @@ from envdoctor.adapters.project.requirement_lines import (
     split_options,
 )
 from envdoctor.adapters.project.specification import local_path, looks_like_path, names_itself, parse_line, split_extras
+from envdoctor.adapters.project.submodules import in_empty_submodule
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblemKind
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 _CONDITION = re.compile(r"^;?[\s(]*(?:sys_platform|platform_\w+|python_\w+|os_name|implementation_\w+|extra)\b")
-_SUBMODULE = re.compile(r"^[ \t]*path[ \t]*=(.*)", re.M)
 _PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
@@ -79,37 +79,14 @@ def read_local_reference(draft: Draft, reference: Reference) -> bool:
     if names_itself(body) or body.lower().endswith(".whl") or (there and not folder):
         return False
     gone = not os.path.exists(found)
-    if (gone or folder) and (submodule := _submodule_without_files(draft, found)) is not None:
-        message = (
-            f"`{body}` is in the git submodule `{submodule}`, whose files are not here; "
-            "`git submodule update --init --recursive` fetches them"
-        )
+    message = in_empty_submodule(draft.boundary, found, body) if gone or folder else None
+    if message is not None:
         kind = ReadingProblemKind.UNREAD if reference.of_script else ReadingProblemKind.MISSING_FILE
         draft.problem(kind, reference.origin, message, reference.written)
         return True
     kind, message = _fault(body, reference, inside=inside, folder=folder, gone=gone)
     draft.problem(kind, reference.origin, message, reference.written)
     return True
-
-
-def _submodule_without_files(draft: Draft, path: Path) -> str | None:
-    """Return the git submodule that a path lies in, as ``.gitmodules`` names it, where it is empty or not there."""
-    for folder in path.parents:
-        if not folder.is_relative_to(draft.boundary):
-            return None
-        try:
-            text = decode(file_bytes(folder / ".gitmodules", ".gitmodules")).text
-        except (ProjectFileError, NotText):
-            continue
-        for found in _SUBMODULE.findall(text):
-            name = str(found).strip(' \t\r"')
-            inner = folder / name
-            try:
-                if path.is_relative_to(inner) and inner != folder and not (inner.exists() and any(inner.iterdir())):
-                    return name
-            except (OSError, ValueError):
-                continue
-    return None
 
 
 def _fault(

@@ -19,6 +19,7 @@ from envdoctor.adapters.project.requirements_file import include_requirements
 from envdoctor.adapters.project.setup_names import Module, dict_items, module_of
 from envdoctor.adapters.project.setup_values import Dynamic, Values, evaluate
 from envdoctor.adapters.project.specification import parse_pep508
+from envdoctor.adapters.project.toml_document import stated
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblemKind
@@ -46,6 +47,8 @@ def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, wante
     for line, name in options.get(("metadata", "name"), _Option(0)).values:
         if draft.name is None and ":" not in name and line:
             draft.name = name
+        version = next((text for _, text in options.get(("metadata", "version"), _Option(0)).values), None)
+        draft.identify(path.parent, *stated({"project": {"name": name, "version": version}}))
     for line, text in options.get(("options", "python_requires"), _Option(0)).values:
         draft.set_python(text, FileOrigin(file.shown, line, circumstances.included_from))
     main = options.get(("options", "install_requires"))
@@ -134,6 +137,8 @@ def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, wanted
     name = _string(arguments.get("name"), module)
     if draft.name is None and name:
         draft.name = name
+    version = _string(arguments.get("version"), module)
+    draft.identify(path.parent, *stated({"project": {"name": name, "version": version}}))
     python = _string(arguments.get("python_requires"), module)
     if python:
         draft.set_python(python, FileOrigin(file.shown, arguments["python_requires"].lineno))

@@ -19,6 +19,8 @@ from envdoctor.toml_tables import TomlError, read_toml
 __all__ = ["TomlDocument", "glance", "parse_toml", "stated"]
 
 _LONGEST_GLANCE = 1024 * 1024
+_FILLS_IN = ("poetry-dynamic-versioning", "poetry-version-plugin")
+"""Tables of plugins that put a version in the place of the one that stands there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ def stated(data: Mapping[str, Any]) -> tuple[NormalizedName | None, Version | No
     poetry = tool.get("poetry") if isinstance(tool, dict) else None
     tables = [table for table in (project, poetry) if isinstance(table, dict)]
     name, version = (next(filter(None, (table.get(key) for table in tables)), None) for key in ("name", "version"))
+    if isinstance(tool, dict) and any(key in tool for key in _FILLS_IN):
+        version = None
     try:
         known = Version(version) if isinstance(version, str) else None
     except InvalidVersion:

@@ -43,12 +43,12 @@ def workspace_of(draft: Draft, document: TomlDocument) -> Workspace | None:
     if root is None or not root.is_relative_to(draft.boundary):
         return None
     if root == folder:
-        return Workspace(document, _members(document))
+        return Workspace(document, _members(draft, document))
     try:
         above = parse_toml(draft.load(root / "pyproject.toml", json_refused=False))
     except ProjectFileError:
         return None
-    return Workspace(above, _members(above))
+    return Workspace(above, _members(draft, above))
 
 
 def workspace_root(folder: Path) -> Path | None:
@@ -79,13 +79,16 @@ def _named(table: Mapping[str, Any], key: str, inside: str) -> bool:
     return any(fnmatch(inside, pattern) for pattern in _patterns(table, key))
 
 
-def _members(document: TomlDocument) -> dict[NormalizedName, Path]:
+def _members(draft: Draft, document: TomlDocument) -> Mapping[NormalizedName, Path]:
     root = document.file.path.parent
+    if root in draft.workspaces:
+        return draft.workspaces[root]
     found: dict[NormalizedName, Path] = {}
     for folder in (root, *_folders(_table(document.data) or {}, root)):
         name, _ = stated(glance(folder / "pyproject.toml"))
         if name is not None:
             found.setdefault(name, folder)
+    draft.workspaces[root] = found
     return found
 
 
