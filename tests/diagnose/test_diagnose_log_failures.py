@@ -357,11 +357,26 @@ def test_a_package_that_is_used_before_it_is_loaded_may_be_hidden() -> None:
             f"ImportError: cannot import name 'x' from partially initialized module 'random' {_CIRCLE} "
             "(/usr/lib/python3.11/random.py)"
         ),
+        "MemoryError: Cannot allocate write+execute memory for ffi.callback().",
     ],
 )
 def test_a_circle_of_imports_is_not_taken_for_a_file_that_hides_a_package(line: str) -> None:
     (finding,) = examine(examination_of({"log": f"{_TRACEBACK}{line}"}))
     assert "not known here" in finding.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ModuleNotFoundError: No module named '__main__.utils'; '__main__' is not a package",
+        "ImportError: attempted relative import with no known parent package",
+    ],
+)
+def test_a_part_of_a_package_that_was_started_as_a_script_is_hidden_by_nothing(line: str) -> None:
+    (finding,) = examine(examination_of({"log": f"{_TRACEBACK}{line}"}))
+    assert "not known here" in finding.message
+    assert finding.remedy is not None
+    assert "python -m PACKAGE.MODULE" in finding.remedy.summary
 
 
 def test_a_missing_module_is_told_with_what_brings_it() -> None:

@@ -10,7 +10,7 @@ from envdoctor.shipped import data_file
 
 __all__ = ["hidden_package", "remedy_of_hidden", "told_of_hidden"]
 
-_NO_PACKAGE = re.compile(r"No module named '(\w+)\.[\w.]+'; '\1' is not a package")
+_NO_PACKAGE = re.compile(r"No module named '(?!__main__)(\w+)\.[\w.]+'; '\1' is not a package")
 _IN_CIRCLE = re.compile(
     r"partially initialized module '(\w+)'.{0,200}\(most likely due to a circular import\)(?: \((.{1,300})\))?$"
 )

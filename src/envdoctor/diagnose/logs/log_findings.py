@@ -49,7 +49,10 @@ _CRASHED = re.compile(
     r"[Ss]egmentation fault|[Aa]bort|core dumped|terminate called"
     r"|access violation|Fatal Python|[Bb]us error|Illegal instr"
 )
-_MEMORY = re.compile(r"out of memory|OutOfMemory|MemoryError|bad_alloc|\bKilled\b|No space left")
+_RELATIVE = re.compile(r"'__main__' is not a package|attempted relative import with no known parent package")
+_MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryError(?!: Cannot allocate write\+execute)|bad_alloc|\bKilled\b|No space left"
+)
 
 _ENDED_WELL = re.compile(
     rf"(?:{WENT_WELL.pattern})|=* ?\d+ passed\b.* in [\d.]+ ?s|Audited \d+ packages? in"
@@ -304,6 +307,8 @@ def _what_to_do(failure: LogFailure) -> str:
     said = "\n".join(text for _, text in failure.told)
     if hidden := hidden_package(failure):
         return remedy_of_hidden(hidden[0], sure=hidden[1])
+    if _RELATIVE.search(failure.line):
+        return "start it as a part of its package, from the folder above that: `python -m PACKAGE.MODULE`"
     if module := _module(failure):
         name, brought_by = module
         way = f"install `{brought_by}`" if brought_by else f"see what brings the module `{name}`, and install it"
