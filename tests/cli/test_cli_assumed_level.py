@@ -223,3 +223,25 @@ def test_wheels_for_the_other_processor_are_no_reason(check: Checker) -> None:
     for version in ("1.0", "2.0"):
         report = check(f"fat=={version}")
         assert (report["code"], len(_open(report))) == (3, 1)
+
+
+@pytest.mark.parametrize("system", MACS, indirect=True)
+def test_what_asks_for_a_darwin_is_asked_of_the_macos_that_is_judged_for(check: Checker) -> None:
+    lines = ('scene; platform_release >= "20.0"', 'deep==9; platform_release >= "25.0"', 'old; platform_release < "23"')
+    names = [item["name"] for item in check(*lines)["resolution"]["packages"]]
+    assert names == ["scene"]
+    report = check(lines[1], more=("--macos", "26"))
+    assert (report["code"], len(report["conflicts"])) == (1, 1)
+
+
+@pytest.mark.parametrize("system", MACS, indirect=True)
+def test_of_what_is_installed_an_assumed_macos_asks_nothing(
+    check: Checker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_wheel(tmp_path / "links", "bridge", "1.0", "macosx_11_0_universal2", 'parts==1.0; platform_release >= "20.0"')
+    listing = tmp_path / "listing.txt"
+    listing.write_text("bridge==1.0\nscene==0.18\n", encoding="utf-8")
+    for more, codes in (((), []), (("--macos", "14"), ["ENV001"])):
+        main(["check", "--installed", str(listing), *check.system.base, *more, "--format", "json"])
+        report = json.loads(capsys.readouterr().out)
+        assert [item["rule"] for item in report["findings"] if item["subject"] in ("bridge", "parts")] == codes

@@ -88,6 +88,26 @@ def test_what_nobody_can_judge_for_is_refused(typed: dict[str, Any], message: st
     assert str(refused.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("macos", "darwin"),
+    [
+        ("10.15", "19.0.0"),
+        ("11", "20.1.0"),
+        ("12.3", "21.4.0"),
+        ("13.6", "22.6.0"),
+        ("14.4", "23.4.0"),
+        ("15.7", "24.6.0"),
+        ("26.1", "25.1.0"),
+    ],
+)
+def test_a_macos_tells_its_darwin_and_no_other_system_tells_its_kernel(macos: str, darwin: str) -> None:
+    markers = _picked(os=OperatingSystem.MACOS, macos=macos).marker_environment()
+    assert (markers["platform_release"], markers["platform_version"]) == (darwin, f"Darwin Kernel Version {darwin}")
+    for other in (LINUX, OperatingSystem.WINDOWS):
+        markers = _picked(os=other).marker_environment()
+        assert (markers["platform_release"], markers["platform_version"]) == ("", "")
+
+
 def test_glibc_and_macos_decide_which_wheels_fit() -> None:
     assert "manylinux_2_34_x86_64" in _picked(os=LINUX, arch=TargetArch.X86_64, glibc="2.34").platforms()
     assert "manylinux_2_28_x86_64" not in _picked(os=LINUX, arch=TargetArch.X86_64, glibc="2.17").platforms()

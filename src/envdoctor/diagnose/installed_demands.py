@@ -103,6 +103,8 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
     if environment.told.markers:
         return {**environment.told.markers, "extra": ""}
     markers = target.marker_environment() if target else _host_markers(environment)
+    if target is not None and target.level_assumed:
+        markers |= dict.fromkeys(_OF_THE_LEVEL, "")
     if environment.python is not None and markers["python_version"] != dotted(environment.python):
         full = environment.python_full or f"{dotted(environment.python)}.0"
         markers |= {
@@ -111,6 +113,10 @@ def marker_environment(environment: InstalledEnvironment, target: Target | None)
             "implementation_version": full,
         }
     return markers
+
+
+_OF_THE_LEVEL = ("platform_release", "platform_version")
+"""What follows from the macOS: where that is only assumed, nobody knows what an environment there had to install."""
 
 
 def _possible_environments(

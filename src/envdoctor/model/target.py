@@ -161,8 +161,9 @@ class Target:
         return self if python == self.python else replace(self, python=python, python_full=None)
 
     def marker_environment(self, extra: str = "") -> dict[str, str]:
-        """Return the PEP 508 marker environment of this target."""
+        """Return the PEP 508 marker environment of this target; only that of macOS knows the system's kernel."""
         os_ = self.os.value
+        darwin = _darwin(self.macos) if self.os is OperatingSystem.MACOS else ""
         machine = {"windows": "AMD64"}.get(os_, self.arch.value) if self.arch is Arch.X86_64 else self.arch.value
         if os_ == "macos" and self.arch is Arch.AARCH64:
             machine = "arm64"
@@ -173,9 +174,9 @@ class Target:
             "implementation_version": self.python_full_version,
             "os_name": _OS_NAME[os_],
             "platform_machine": machine,
-            "platform_release": "",
+            "platform_release": darwin,
             "platform_system": _PLATFORM_SYSTEM[os_],
-            "platform_version": "",
+            "platform_version": darwin and f"Darwin Kernel Version {darwin}",
             "platform_python_implementation": "CPython",
             "python_full_version": self.python_full_version,
             "python_version": self.python_version,
@@ -196,6 +197,18 @@ class Target:
         python = f"Python {self.python_version}{' assumed' if self.python_assumed else ''}"
         assumed = " assumed" if self.os_assumed else ""
         return f"{self.os.value} {self.arch.value}{assumed}, {python}, {backend}"
+
+
+def _darwin(macos: tuple[int, int]) -> str:
+    """Return the kernel of a macOS release, as ``uname -r`` has it: ``23.4.0`` of macOS 14.4.
+
+    The minor numbers of 11 to 13 are one ahead, and none goes beyond 6. Source: reports that name both, such as macOS
+    13.4 with 22.5.0.
+    """
+    major, minor = macos
+    if major < 11:
+        return f"{minor + 4}.0.0"
+    return f"{major + 9 if major < 26 else major - 1}.{min(minor + (major < 14), 6)}.0"
 
 
 def _platforms(target: Target) -> Iterator[str]:
