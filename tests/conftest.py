@@ -19,6 +19,10 @@ from envdoctor.model.override import Override
 from envdoctor.model.report import Report
 from envdoctor.render import RenderOptions, json_document
 
+_SETTINGS = (
+    *("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CONSTRAINT", "PIP_NO_INDEX"),
+    *("PIP_UPLOADED_PRIOR_TO", "UV_EXCLUDE_NEWER", "PIP_NO_BUILD_ISOLATION", "UV_NO_BUILD_ISOLATION"),
+)
 _VALIDATOR = jsonschema.Draft202012Validator(json_document.report_schema())
 
 
@@ -51,9 +55,9 @@ def _overrides(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _pip_settings(request: pytest.FixtureRequest) -> None:
-    """Leave out the further indexes and links that this machine's pip is told to take: they are not every machine's."""
+    """Leave out what this machine's pip and uv are told of indexes, dates and builds: it is not every machine's."""
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
-    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_CONSTRAINT", "PIP_NO_INDEX"):
+    for name in _SETTINGS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     if request.node.get_closest_marker("online") is None:

@@ -117,7 +117,7 @@ def with_label(folder: Path, text: str, index: str, known: tuple[Setting, ...] =
     project = read(folder, None, Settings())
     (asked,) = project.requirements
     override = Override(replace(asked, specifier=SpecifierSet("==2.7.1+cu128")), (asked,), index=index)
-    scope = scope_of_project(project, None, known, ())
+    scope = scope_of_project(project, None, known, (), ())
     return project, Report("check", repairs=(Repair("R1", (override,), ()),), scope=scope)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -28,6 +29,7 @@ from envdoctor.model.project import (
 )
 from envdoctor.model.repair import Repair
 from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.model.upload_limit import UploadLimit
 
 
 def found(code: str, **fields) -> list[Finding]:
@@ -157,25 +159,29 @@ def test_where_a_build_refuses_the_target_s_python_the_wheels_say_which_have_one
     assert finding.remedy.summary.endswith("the nearest `demo` with a file for this target is 3.0")
 
 
+_TYPED, _SET = UploadLimit("x", "--exclude-newer"), UploadLimit("x", "exclude-newer", "pyproject.toml:9")
+
+
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "limit", "said"),
     [
-        ("demo==9", "leaves out `demo` 9, which its index has: give a later date; nearest to it is 7.1,"),
-        ("demo>=8", "leaves out `demo` 8 to 9, which its index has: give a later date; nearest to them is 7.1,"),
-        ("demo==10", "its index has no `demo` 10; nearest to it is 7.1,"),
+        ("demo==9", _TYPED, "`--exclude-newer` leaves out `demo` 9, which its index has: give a later date; nearest"),
+        ("demo>=8", _TYPED, "`--exclude-newer` leaves out `demo` 8 to 9, which its index has: give a later date; near"),
+        ("demo==9", _SET, "`exclude-newer` (pyproject.toml:9) leaves out `demo` 9, which its index has: set a later "),
+        ("demo==10", _TYPED, "its index has no `demo` 10; nearest"),
     ],
 )
-def test_a_version_that_a_date_left_out_is_told_with_the_option(asked: str, said: str) -> None:
+def test_a_version_that_a_date_left_out_is_told_with_who_set_it(asked: str, limit: UploadLimit, said: str) -> None:
     class Dated(MemoryIndex):
         def page(self, name: str) -> ProjectPage:
-            return replace(super().page(name), too_new=(Version("8"), Version("9")))
+            return replace(super().page(name), too_new=(Version("8"), Version("9")), limit=limit)
 
     index = Dated({"demo": ["demo-7.1-py3-none-any.whl"]})
     conflicts = (conflict(line(asked), package="demo", available=("7.1",)),)
     (finding,) = found("RES101", conflicts=conflicts, target=target_of("linux/x86_64/3.11/cpu"), index=index)
     assert finding.remedy
-    assert said in finding.remedy.summary
-    assert finding.remedy.summary.startswith("`--exclude-newer`") is (asked != "demo==10")
+    assert finding.remedy.summary.startswith(said)
+    assert re.search(r"; nearest to (?:it|them) is 7\.1,", finding.remedy.summary)
 
 
 @pytest.mark.parametrize(

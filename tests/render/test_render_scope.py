@@ -28,6 +28,10 @@ REPORT = Report(
         ),
         environments=(".venv",),
         index_settings=(Setting("default", "https://index.example/simple", "--index-url"),),
+        upload_settings=(
+            Setting("", "2026-01-31T00:00:00Z", "pip.conf"),
+            Setting("package demo", "", "pyproject.toml:7"),
+        ),
         target_facts=(Setting("python", "3.11", "--target-python"),),
     ),
 )
@@ -38,6 +42,15 @@ def test_every_format_says_what_was_looked_at(format_):
     text = " ".join(render(REPORT, format_, options=RenderOptions(verbose=True)).split())
     for word in ("requirements.txt", "Dockerfile", "cli", "test", "another index", ".venv", "--index-url", "target"):
         assert word in text, word
+
+
+def test_until_when_files_may_have_been_uploaded_is_said_with_who_says_so():
+    text = " ".join(render(REPORT, "human", options=RenderOptions(verbose=True)).split())
+    assert "uploaded before 2026-01-31T00:00:00Z (pip.conf), any time (package demo, pyproject.toml:7)" in text
+    assert json.loads(render(REPORT, "json"))["scope"]["uploaded_before"] == [
+        {"for": None, "time": "2026-01-31T00:00:00Z", "from": "pip.conf"},
+        {"for": "package demo", "time": None, "from": "pyproject.toml:7"},
+    ]
 
 
 def test_a_report_without_a_scope_says_nothing_of_it():

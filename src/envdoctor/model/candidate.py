@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from packaging.utils import NormalizedName
     from packaging.version import Version
 
+    from envdoctor.model.upload_limit import UploadLimit
+
 
 __all__ = [
     "DIRECT_REFERENCE",
@@ -156,6 +158,8 @@ class ProjectPage:
     """Releases that the index which could not be read is known not to have."""
     too_new: tuple[Version, ...] = ()
     """Versions of which files were left out, since they are newer than a date that was given; oldest first."""
+    limit: UploadLimit | None = None
+    """What left them out."""
 
     @property
     def versions(self) -> tuple[Version, ...]:

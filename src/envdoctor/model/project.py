@@ -117,10 +117,10 @@ class FileOption:
 
     name: str
     """``pre``, ``prefer-binary``, ``require-hashes``, ``no-binary``, ``only-binary``, ``trusted-host``,
-    ``no-build-isolation``, and uv's ``extra-build-dependencies``."""
+    ``no-build-isolation``, uv's ``extra-build-dependencies``, and the limits of ``model.upload_limit``."""
     value: str
     """Empty for a switch; ``no-build-isolation`` may name one package; of uv's, the package and what is
-    added to its build requirements, with a space between."""
+    added to its build requirements, or the package or index and its limit, with a space between."""
     origin: FileOrigin
     step: int | None = None
 

@@ -108,6 +108,9 @@ class Scope:
     """Lists that nobody asked for; they decide nothing."""
     environments: tuple[str, ...] = ()
     index_settings: tuple[Setting, ...] = ()
+    upload_settings: tuple[Setting, ...] = ()
+    """From when on files are too new: by ``package NAME`` or ``index NAME``, or for everything, without a name.
+    Without a value all are admitted."""
     own_indexes: tuple[str, ...] = ()
     """Names of those that the project's own files name."""
     target_facts: tuple[Setting, ...] = ()

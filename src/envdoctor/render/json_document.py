@@ -95,6 +95,9 @@ def _scope(scope: Scope) -> Object:
         "files": groups[GroupKind.FILE],
         "environments": list(scope.environments),
         "index": [{"url": one.value, "from": one.origin} for one in scope.index_settings],
+        "uploaded_before": [
+            {"for": one.name or None, "time": one.value or None, "from": one.origin} for one in scope.upload_settings
+        ],
         "target_from": {one.name: one.origin for one in scope.target_facts},
     }
 

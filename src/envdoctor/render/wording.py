@@ -14,7 +14,7 @@ from envdoctor.render.reasons import reason
 if TYPE_CHECKING:
     from envdoctor.model.conflict import Conflict, GroupOutcome
     from envdoctor.model.kernel import KernelResult
-    from envdoctor.model.report import Report, Scope
+    from envdoctor.model.report import Report, Scope, Setting
     from envdoctor.model.resolution import Resolution
 
 __all__ = [
@@ -69,8 +69,15 @@ def _lines(scope: Scope, *, everything: bool) -> Iterator[tuple[str, str]]:
         yield "environment", ", ".join(scope.environments)
     if everything and scope.index_settings:
         yield "index", ", ".join(f"{one.value} ({one.origin})" for one in scope.index_settings)
+    if everything and scope.upload_settings:
+        yield "uploaded before", ", ".join(map(_uploaded, scope.upload_settings))
     if everything and scope.target_facts:
         yield "target", ", ".join(f"{one.name} {one.value} ({one.origin})" for one in scope.target_facts)
+
+
+def _uploaded(one: Setting) -> str:
+    """Return until when files may have been uploaded, and who says so."""
+    return f"{one.value or 'any time'} ({', '.join(filter(None, (one.name, one.origin)))})"
 
 
 def _left_out(one: FileLeftOut, *, everything: bool) -> str:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from envdoctor.adapters.index.project_indexes import ProjectIndexes
     from envdoctor.model.profile import BoundIndex, Profile
     from envdoctor.model.target import Target
+    from envdoctor.model.upload_limit import UploadLimits
 
-__all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports"]
+__all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports", "upload_settings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def open_ports(
     if choice.recorded is not None and not choice.recorded.is_dir():
         raise UsageError(f"--recorded-index: `{choice.recorded}` is not a directory")
     named = _named(project)
+    limits, said = _limits(choice, project, named)
     bound = profile.indexes if profile else choice.bound
     strange = profile is not None and target is not None and not profile.target.serves(target)
     settings = IndexSettings(
@@ -68,6 +70,7 @@ def open_ports(
         offline=choice.offline,
         cache_dir=choice.cache_dir,
         exclude_newer=choice.exclude_newer,
+        limits=limits,
         recorded=choice.recorded,
     )
     try:
@@ -76,7 +79,7 @@ def open_ports(
         raise UsageError(error.unknown) from error
     except IndexSettingsError as error:
         raise UsageError(str(error)) from error
-    for text in named.notes:
+    for text in (*named.notes, *said):
         index.note(text)
     return index
 
@@ -93,6 +96,44 @@ def _named(project: Project | None) -> ProjectIndexes:
 
     own = indexes_of(project) if project else ProjectIndexes()
     return with_machines(own, project, read_pip_settings(), read_uv_configuration())
+
+
+def _limits(
+    choice: IndexChoice, project: Project | None, named: ProjectIndexes
+) -> tuple[UploadLimits, tuple[str, ...]]:
+    """Return what uv's and pip's configuration says of upload times, and notes; none where a date was typed."""
+    from envdoctor.adapters.index.index_settings import IndexSettingsError
+    from envdoctor.adapters.index.pip_settings import read_pip_settings
+    from envdoctor.adapters.index.project_indexes import read_uv_configuration
+    from envdoctor.adapters.index.upload_limits import configured_limits
+    from envdoctor.model.upload_limit import UploadLimits
+
+    if choice.exclude_newer is not None:
+        return UploadLimits(), ()
+    try:
+        return configured_limits(project, named, read_pip_settings(), read_uv_configuration())
+    except IndexSettingsError as error:
+        raise UsageError(str(error)) from error
+
+
+def upload_settings(choice: IndexChoice, project: Project | None = None) -> tuple[Setting, ...]:
+    """Return until when files may have been uploaded, each with who says so. Raises UsageError.
+
+    The name is that of a package or an index, empty for everything; the value a time, empty where all are admitted.
+    """
+    from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError, limits_in
+
+    limits, _ = _limits(choice, project, _named(project))
+    try:
+        limits = limits_in(IndexSettings(exclude_newer=choice.exclude_newer, limits=limits))
+    except IndexSettingsError as error:
+        raise UsageError(str(error)) from error
+    rows = [("", limits.everywhere)] if limits.everywhere is not None else []
+    rows += [(f"package {name}", limit) for name, limit in limits.packages.items()]
+    rows += [(f"index {name}", limit) for name, limit in limits.indexes.items()]
+    return tuple(
+        Setting(name, f"{one.first_too_new}Z" if one.first_too_new else "", one.place or one.name) for name, one in rows
+    )
 
 
 def index_urls(choice: IndexChoice, profile: Profile | None, project: Project | None = None) -> dict[str, str]:

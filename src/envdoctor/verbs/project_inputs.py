@@ -18,7 +18,7 @@ from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
-from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports
+from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports, upload_settings
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.settings import Settings, further_profile, further_profiles, parse_settings
 from envdoctor.verbs.target_choice import (
@@ -47,6 +47,7 @@ __all__ = [
     "read_lock",
     "recognised_profile",
     "sources_of",
+    "upload_settings",
 ]
 
 _DEPTH = 4

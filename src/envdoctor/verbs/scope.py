@@ -35,7 +35,11 @@ __all__ = [
 
 
 def scope_of_project(
-    read: Project, patient: Patient | None, indexes: tuple[Setting, ...], target: tuple[Setting, ...]
+    read: Project,
+    patient: Patient | None,
+    indexes: tuple[Setting, ...],
+    uploads: tuple[Setting, ...],
+    target: tuple[Setting, ...],
 ) -> Scope:
     """Return the scope of a report about a project, and about the environment that is looked at beside it."""
     from envdoctor.adapters.index.project_indexes import indexes_of
@@ -50,6 +54,7 @@ def scope_of_project(
         asked=read.asked,
         environments=(environment.root,) if environment is not None and environment.root else (),
         index_settings=indexes,
+        upload_settings=uploads,
         own_indexes=indexes_of(read).names,
         target_facts=target,
         root=read.root,

@@ -162,6 +162,7 @@ def _request(
             read,
             patient,
             project_inputs.index_settings(opened.choice, profile, read),
+            project_inputs.upload_settings(opened.choice, read),
             target_facts(target, taken.choice, settings, profile, patient, taken.python_origin),
         ),
         unreachable=lambda: index.unreachable,

@@ -15,6 +15,7 @@ from envdoctor.model.candidate import DistributionFile, ProjectPage, Rejection, 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import mirror_variable
 from envdoctor.model.profile import BoundIndex
+from envdoctor.model.upload_limit import UploadLimit, UploadLimits, utc_text
 
 __all__ = [
     "PATIENCE_VARIABLE",
@@ -22,7 +23,7 @@ __all__ = [
     "IndexSettings",
     "IndexSettingsError",
     "NamedDefault",
-    "cutoff_text",
+    "limits_in",
     "patience_of",
     "replaced_url",
     "without_late",
@@ -88,7 +89,9 @@ class IndexSettings:
     """None: the user's cache directory."""
     use_cache: bool = True
     exclude_newer: str | datetime | None = None
-    """ISO 8601. A date takes in that whole day (UTC)."""
+    """ISO 8601. A date takes in that whole day (UTC). It holds for every package; ``limits`` are not looked at then."""
+    limits: UploadLimits = UploadLimits()
+    """What the configuration of uv or pip says of upload times."""
     timeout: float = 20.0
     """Of one attempt: to connect, and between two pieces of an answer."""
     patience: float | None = None
@@ -126,48 +129,53 @@ def patience_of(settings: IndexSettings) -> float:
     return seconds
 
 
-def cutoff_text(value: str | datetime | None) -> str | None:
-    """Return ``YYYY-MM-DDTHH:MM:SS`` (UTC), the first moment that is too new.
+def limits_in(settings: IndexSettings) -> UploadLimits:
+    """Return what holds for upload times: ``exclude_newer``, else ``limits``.
 
     Raises IndexSettingsError for a text that is not an ISO 8601 date or time.
     """
+    value = settings.exclude_newer
     if value is None:
-        return None
+        return settings.limits
     try:
-        return _first_too_new(value)
+        return UploadLimits(UploadLimit(_first_too_new(value), "--exclude-newer"))
     except (ValueError, OverflowError):
         raise IndexSettingsError(f"`{value}` is no date of ISO 8601, such as 2026-01-31") from None
 
 
-def without_late(page: ProjectPage, cutoff: str | None) -> tuple[ProjectPage, tuple[Rejection, ...]]:
-    """Return the page without the files that are too new, and those. Whole seconds of ISO 8601 in UTC compare as text.
+def without_late(page: ProjectPage, limits: UploadLimits) -> tuple[ProjectPage, tuple[Rejection, ...], bool]:
+    """Return the page without the files that are too new, those, and whether a file's time would count and is not told.
 
-    ``cutoff``: as ``cutoff_text`` returns it.
+    Whole seconds of ISO 8601 in UTC compare as text.
     """
-    if cutoff is None:
-        return page, ()
+    if not limits:
+        return page, (), False
     kept: list[DistributionFile] = []
-    late: list[DistributionFile] = []
+    too_new: list[Rejection] = []
+    by: UploadLimit | None = None
+    untold = False
     for file in page.files:
-        time = file.upload_time
-        (late if time is not None and time[:19] >= cutoff else kept).append(file)
-    if not late:
-        return page, ()
-    too_new = (
-        Rejection(RejectionKind.TOO_NEW, page.name, f.version, f.filename, f"uploaded {f.upload_time}") for f in late
-    )
-    versions = tuple(sorted({file.version for file in late}))
-    return replace(page, files=tuple(kept), too_new=versions), tuple(too_new)
+        time, limit = file.upload_time, limits.of(page.name, file.index)
+        untold |= limit is not None and time is None
+        if limit is None or time is None or time[:19] < limit.first_too_new:
+            kept.append(file)
+            continue
+        by = limit
+        said = f"uploaded {time}, {limit}" if limit.place else f"uploaded {time}"
+        too_new.append(Rejection(RejectionKind.TOO_NEW, page.name, file.version, file.filename, said))
+    if not too_new:
+        return page, (), untold
+    versions = tuple(sorted({each.version for each in too_new if each.version is not None}))
+    return replace(page, files=tuple(kept), too_new=versions, limit=by), tuple(too_new), untold
 
 
 def _first_too_new(value: str | datetime) -> str:
     if isinstance(value, str):
         text = value.strip()
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-            day = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
-            return (day + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%S")
+            return utc_text(datetime.fromisoformat(text).replace(tzinfo=timezone.utc) + timedelta(days=1))
         value = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text)
     if value.tzinfo is None:
         value = value.replace(tzinfo=timezone.utc)
     # One second on: upload times are compared by whole seconds, and the moment itself is still admitted.
-    return (value.astimezone(timezone.utc) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%S")
+    return utc_text(value.astimezone(timezone.utc) + timedelta(seconds=1))

@@ -36,7 +36,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.adapters.index.cache import Cache
 from envdoctor.adapters.index.files import FileReader, file_key
-from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text, without_late
+from envdoctor.adapters.index.index_settings import IndexSettings, limits_in, without_late
 from envdoctor.adapters.index.metadata_text import MetadataRecord
 from envdoctor.adapters.index.repository_files import RepositoryReader
 from envdoctor.adapters.index.routing import Confused, Router, Sources
@@ -74,7 +74,7 @@ class LiveIndex:
     ) -> None:
         self._transport = transport
         self._cache = cache
-        self._cutoff = cutoff_text(settings.exclude_newer)
+        self._limits = limits_in(settings)
         self._files = FileReader(transport, cache, settings.offline, sources.impatient)
         self._files.refusals.note = self.note
         self._repositories = RepositoryReader(transport, cache, settings.offline, settings.freshness)
@@ -195,7 +195,7 @@ class LiveIndex:
             return self._repositories.files(reference, names)
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
-        """Return the files of a project that ``exclude_newer`` left out of its page."""
+        """Return the files of a project that were left out of its page, as they are newer than a date."""
         return self._too_new.get(name, ())
 
     @property
@@ -283,9 +283,9 @@ class LiveIndex:
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
         """Take out files that are too new."""
-        if self._cutoff is not None and any(file.upload_time is None for file in page.files):
+        kept, too_new, untold = without_late(page, self._limits)
+        if untold:
             self.note(f"index `{page.index}` gives no upload times for all files: those are not excluded as too new")
-        kept, too_new = without_late(page, self._cutoff)
         if too_new:
             self._too_new[page.name] = too_new
         return kept

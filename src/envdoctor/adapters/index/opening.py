@@ -16,7 +16,7 @@ from envdoctor.adapters.index.credentials import Credentials, split_credentials
 from envdoctor.adapters.index.index_settings import (
     IndexSettings,
     IndexSettingsError,
-    cutoff_text,
+    limits_in,
     patience_of,
     replaced_url,
 )
@@ -153,7 +153,7 @@ def _pips_url(pip: PipSettings) -> str | None:
 
 
 def _live(settings: IndexSettings, progress: Progress | None) -> LiveIndex:
-    cutoff_text(settings.exclude_newer)
+    limits_in(settings)
     pip = read_pip_settings(settings.prefix)
     early: list[str] = [f"pip's configuration {text}" for text in pip.unreadable]
     cache = Cache((settings.cache_dir or Path(cache_folder())) if settings.use_cache else None, early.append)

@@ -19,6 +19,9 @@ from envdoctor.adapters.read_files import read_file
 from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
+from envdoctor.model.origin import FileOrigin
+from envdoctor.model.project import FileOption
+from envdoctor.model.upload_limit import PIPS_LIMIT
 
 if TYPE_CHECKING:
     from configparser import RawConfigParser
@@ -91,6 +94,7 @@ _KEYS = (
     "find-links",
     "no-index",
     "keyring-provider",
+    PIPS_LIMIT,
 )
 _YES = frozenset({"1", "true", "yes", "on"})
 _CONSTANT = re.compile(r"^PyPI\s*=\s*PackageIndex\(\s*[\"'](https?://[^\"']+)[\"']", re.MULTILINE)
@@ -115,6 +119,8 @@ class PipSettings:
     """Configuration files that are there and could not be read, each with the reason."""
     places: Mapping[str, str] = field(default_factory=dict, hash=False)
     """By option: the file or the variable that sets it."""
+    options: tuple[FileOption, ...] = ()
+    """What bears on the files that may be chosen, the strongest first; the path is the file's, or the variable."""
 
 
 def read_pip_settings(prefix: Path | None = None) -> PipSettings:
@@ -140,6 +146,7 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         if os.environ.get(variable):
             settled[key] = os.environ[variable], variable
     found = {key: value[0] if value else None for key, value in settled.items()}
+    limit = settled[PIPS_LIMIT]
     return PipSettings(
         index_url=(found["index-url"] or "").strip() or None,
         cert=found["cert"],
@@ -152,6 +159,7 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         keyring=(found["keyring-provider"] or os.environ.get("UV_KEYRING_PROVIDER")) != "disabled",
         unreadable=tuple(unreadable),
         places={key: value[1] for key, value in settled.items() if value},
+        options=(FileOption(PIPS_LIMIT, limit[0], FileOrigin(limit[1])),) if limit and limit[0] else (),
     )
 
 

@@ -21,8 +21,9 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import index_name, label_of, with_user
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.profile import BoundIndex
-from envdoctor.model.project import IndexOption, IndexOptionKind, Project
+from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, Project
 from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.upload_limit import UVS_LIMIT, limit_text, limits_of_table
 from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["ProjectIndexes", "indexes_of", "read_uv_configuration", "with_machines"]
@@ -54,6 +55,7 @@ def read_uv_configuration() -> PipSettings:
         no_index=found.no_index,
         unreadable=tuple(found.unreadable),
         places=found.places,
+        options=tuple(reversed(found.options)),
     )
 
 
@@ -67,6 +69,7 @@ class _Found:
         self.no_index = False
         self.unreadable: list[str] = []
         self.places: dict[str, str] = {}
+        self.options: list[FileOption] = []
 
     def read(self, path: Path) -> None:
         """Take a file, where it is there; what is wrong with it is kept."""
@@ -95,6 +98,11 @@ class _Found:
                     self._take(option, text, place)
         if table.get("no-index") is True:
             self.no_index, self.places["no-index"] = True, place
+        # The weakest first, as the files are: `[pip]` counts where the rest of the file says nothing.
+        for part in (table.get("pip"), table):
+            for _, name, of, value in limits_of_table(part) if isinstance(part, dict) else ():
+                text = limit_text(value) or repr(value)
+                self.options.append(FileOption(name, f"{of} {text}" if of else text, FileOrigin(place)))
 
     def take_variables(self, variables: Mapping[str, str]) -> None:
         """Take what the environment says; ``NAME=URL`` names an index."""
@@ -106,6 +114,8 @@ class _Found:
                     self._take(option, with_user(url, "UV_INDEX_", name, variables) if name else url, variable)
         if variables.get("UV_NO_INDEX", "").strip().lower() in _YES:
             self.no_index, self.places["no-index"] = True, "UV_NO_INDEX"
+        if limit := variables.get("UV_EXCLUDE_NEWER"):
+            self.options.append(FileOption(UVS_LIMIT, limit, FileOrigin("UV_EXCLUDE_NEWER")))
 
     def _take(self, option: str, url: str, place: str) -> None:
         if option == "index-url":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from envdoctor.adapters.index.index_settings import IndexSettings, cutoff_text, without_late
+from envdoctor.adapters.index.index_settings import IndexSettings, limits_in, without_late
 from envdoctor.adapters.index.recording_format import HOST, file_of, index_unknown, metadata_of, unread_unknown
 from envdoctor.adapters.index.recording_reader import BadRecording, read_about, read_document
 from envdoctor.adapters.index.workers import Stopwatch
@@ -23,6 +23,7 @@ from envdoctor.model.candidate import (
     unknown_file,
 )
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
+from envdoctor.model.upload_limit import UploadLimits
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class RecordedIndex:
     def __init__(self, directory: Path, settings: IndexSettings | None = None) -> None:
         """Open a recording. Raises IndexUnavailable where the directory is not one."""
         self._directory = directory
-        self._cutoff = cutoff_text(settings.exclude_newer) if settings is not None else None
+        self._limits = limits_in(settings) if settings is not None else UploadLimits()
         self._projects: dict[NormalizedName, dict[str, Any]] = {}
         self._pages: dict[NormalizedName, ProjectPage] = {}
         self._too_new: dict[NormalizedName, tuple[Rejection, ...]] = {}
@@ -115,7 +116,7 @@ class RecordedIndex:
         return local_files(reference, names)
 
     def too_new(self, name: NormalizedName) -> tuple[Rejection, ...]:
-        """Return the files that ``exclude_newer`` left out."""
+        """Return the files that were left out, as they are newer than a date."""
         return self._too_new.get(name, ())
 
     def note(self, text: str) -> None:
@@ -153,7 +154,7 @@ class RecordedIndex:
         return ProjectPage(name, files, table.get("index", "default"), tuple(table.get("skipped", ())), unread)
 
     def _admissible(self, page: ProjectPage) -> ProjectPage:
-        kept, too_new = without_late(page, self._cutoff)
+        kept, too_new, _ = without_late(page, self._limits)
         if too_new:
             self._too_new[page.name] = too_new
         return kept

@@ -18,6 +18,7 @@ from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_folders import ScriptFolders, below
+from envdoctor.adapters.project.script_options import keep_options, not_told
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import parse_line
@@ -25,9 +26,6 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileLeftOut,
-    FileOption,
-    IndexOption,
-    IndexOptionKind,
     InstallCommand,
     LeftOut,
     ReadingProblem,
@@ -38,12 +36,6 @@ from envdoctor.model.requirement import RequirementKind
 __all__ = ["installs_more", "read_commands", "read_install_script"]
 
 _DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
-_INDEX_KINDS = {
-    "index-url": IndexOptionKind.INDEX_URL,
-    "extra-index-url": IndexOptionKind.EXTRA_INDEX_URL,
-    "find-links": IndexOptionKind.FIND_LINKS,
-}
-_SWITCHES = ("pre", "prefer-binary", "require-hashes", "no-build-isolation")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
@@ -238,7 +230,7 @@ def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, foll
             upgrade="upgrade" in call.flags,
         )
     )
-    _keep_options(draft, script, call, step)
+    keep_options(draft, script.variables, call, origin, step)
     circumstances = Circumstances(step=step, no_deps=no_deps, index_url=index)
     if call.verb == "uninstall":
         _uninstall(draft, script, call, step)
@@ -270,36 +262,6 @@ def _checked(script: _Script, command: Command, following: list[Command]) -> boo
     return any(_LOOKS_AT_STATUS.search(word.text) for later in following for word in later.words)
 
 
-def _keep_options(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:
-    for name, word in call.options:
-        origin = FileOrigin(script.file.shown, word.line)
-        if name in _INDEX_KINDS:
-            _keep_index(draft, script, _INDEX_KINDS[name], word, step)
-        elif name in {"no-binary", "only-binary", "trusted-host", "no-build-isolation"}:
-            draft.keep_option(FileOption(name, word.text, origin, step))
-    origin = draft.commands[-1].origin
-    if "no-index" in call.flags:
-        draft.index_options.append(IndexOption(IndexOptionKind.NO_INDEX, "", origin, step))
-    draft.options += [FileOption(switch, "", origin, step) for switch in _SWITCHES if switch in call.flags]
-
-
-def _keep_index(draft: Draft, script: _Script, kind: IndexOptionKind, word: Word, step: int) -> None:
-    origin = FileOrigin(script.file.shown, word.line)
-    name = script.variables.unknown(word.text)
-    if name is None:
-        draft.add_index(kind, word.text, origin, step)
-        return
-    message = f"the index {_not_told(word.text, name)}"
-    draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
-
-
-def _not_told(text: str, name: str) -> str:
-    """Say that a word cannot be read for a variable, or for what only a shell computes."""
-    if name == text:
-        return f"`{text}` is not known: the script does not set it to one plain value"
-    return f"`{text}` depends on `{name}`, which the script does not set to one plain value"
-
-
 def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:
     draft.removals += [(step, canonicalize_name(re.split(r"[\[<>=!~;@ ]", word.text)[0])) for word in call.words]
     for word in call.values("requirement"):
@@ -318,7 +280,7 @@ def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumsta
     if path is None and (name is not None or line is not None):
         said = f"`{word.text}` is not here: line {line} of `{script.file.shown}` fetches it"
         said += "; clone or download it, and run `envdoctor check` there"
-        message = _not_told(word.text, name) if name is not None else said
+        message = not_told(word.text, name) if name is not None else said
         draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
         return
     reference = str(path) if path is not None else word.text
@@ -341,6 +303,6 @@ def _requirement(
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, whole, (f'"{whole}"',))
     name = script.variables.unknown(word.text)
     if name is not None:
-        draft.problem(ReadingProblemKind.UNREAD, origin, _not_told(word.text, name), word.text)
+        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(word.text, name), word.text)
         return
     add_requirement(draft, word.text, script.folders.directory, origin, circumstances, editable=editable)

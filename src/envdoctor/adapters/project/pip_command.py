@@ -8,6 +8,7 @@ from dataclasses import field
 
 from envdoctor.adapters.project.shell_words import Word
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.upload_limit import PIPS_LIMIT, UVS_LIMIT, UVS_LIMIT_OF_PACKAGE
 
 __all__ = ["PipCommand", "read_pip_command"]
 
@@ -25,13 +26,14 @@ _LONG_WITH_VALUE = {
     "--extra-index-url": "extra-index-url", "--index": "extra-index-url", "--find-links": "find-links",
     "--no-binary": "no-binary", "--only-binary": "only-binary", "--trusted-host": "trusted-host", "--file": "file",
     "--no-build-isolation-package": "no-build-isolation", "--channel": "ignored",
+    "--exclude-newer": UVS_LIMIT, "--exclude-newer-package": UVS_LIMIT_OF_PACKAGE, "--uploaded-prior-to": PIPS_LIMIT,
 }  # fmt: skip
 _IGNORED_WITH_VALUE = frozenset(
     {"--target", "--prefix", "--root", "--src", "--platform", "--python-version", "--implementation", "--abi", "--name",
      "--progress-bar", "--upgrade-strategy", "--cache-dir", "--timeout", "--retries", "--proxy", "--cert",
      "--client-cert", "--log", "--exists-action", "--report", "--root-user-action", "--use-feature", "--use-deprecated",
      "--config-settings", "--global-option", "--python", "--torch-backend", "--override", "--overrides",
-     "--index-strategy", "--prerelease", "--exclude-newer", "--resolution",
+     "--index-strategy", "--prerelease", "--resolution",
      "--hash", "--link-mode", "--install-option",
      "--default-timeout", "--keyring-provider", "--python-platform", "--reinstall-package", "--refresh-package"}
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from typing import Any
 
 from packaging.markers import InvalidMarker, Marker
@@ -13,6 +14,7 @@ from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.model.index_url import with_user
 from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblem
 from envdoctor.model.requirement import GroupKind, GroupName, RequirementKind
+from envdoctor.model.upload_limit import UVS_LIMIT_UNREAD, limit_text, limits_of_table, uvs_first_too_new
 
 __all__ = ["UV_FILE", "check_conflicts", "index_url_of", "indexes", "read_uv", "read_uv_file"]
 
@@ -21,11 +23,12 @@ _TABLE = ("tool", "uv")
 
 
 def read_uv_file(draft: Draft) -> None:
-    """Read indexes and builds of the ``uv.toml`` beside the project, which stand in the place of ``[tool.uv]``'s."""
+    """Read what the ``uv.toml`` beside the project says of indexes, builds and dates, in ``[tool.uv]``'s place."""
     if (draft.root / UV_FILE).is_file():
         document = parse_toml(draft.load(draft.root / UV_FILE))
         _indexes(draft, document, ())
         _builds(draft, document, ())
+        _dates(draft, document, ())
 
 
 def read_uv(draft: Draft, document: TomlDocument) -> None:
@@ -46,6 +49,7 @@ def read_uv(draft: Draft, document: TomlDocument) -> None:
     if not (document.file.path.parent / UV_FILE).is_file():
         _indexes(draft, document, _TABLE)
         _builds(draft, document, _TABLE)
+        _dates(draft, document, _TABLE)
 
 
 def _builds(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:
@@ -63,6 +67,24 @@ def _builds(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None
             wanted = entry.get("requirement") if isinstance(entry, dict) else entry
             if isinstance(wanted, str):
                 draft.keep_option(FileOption(key, f"{package} {wanted}", document.origin(*base, key, package)))
+
+
+def _dates(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:
+    """Keep until when files may have been uploaded; ``[tool.uv.pip]`` counts where ``[tool.uv]`` says nothing."""
+    now = datetime.now(timezone.utc)
+    for table in (base, (*base, "pip")):
+        found = document.get(*table)
+        for path, name, of, value in limits_of_table(found) if isinstance(found, dict) else ():
+            text, where = limit_text(value), (*table, *path)
+            if name == UVS_LIMIT_UNREAD:
+                draft.keep_option(FileOption(name, of, document.origin(*where)))
+                continue
+            try:
+                uvs_first_too_new(text or "", now)
+            except ValueError as error:
+                document.fault(draft, where, f"is not read: {error}")
+                continue
+            draft.keep_option(FileOption(name, f"{of} {text}" if of else f"{text}", document.origin(*where)))
 
 
 def _indexes(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:

@@ -188,9 +188,9 @@ def _remedy(
         )
         if need is not None and need.instead:
             return Remedy(f"{need.instead}: `{origin}` cannot be installed, {need.fails}")
-    if late := _left_out_as_too_new(examination, conflict):
-        near = _near(conflict, *late)
-        have = f"`--exclude-newer` leaves out `{name}` {span_in_words(late)}, which its index has: give a later date"
+    if (page := _too_new(examination, conflict)) is not None and page.limit is not None:
+        near = _near(conflict, *(late := _asked(page.too_new, conflict)))
+        have = f"{page.limit} leaves out `{name}` {span_in_words(late)}, which its index has: {page.limit.way_out}"
         return Remedy(f"{have}; {near}" if near else have)
     if name == conflict.core[0].name and admits_nothing(conflict.core[0].specifier):
         return Remedy(f"no version can be within `{conflict.core[0].specifier}`: correct the line")
@@ -256,10 +256,10 @@ def _near(conflict: Conflict, *wanted: Version) -> str:
     return f"nearest to {them} {verb} {in_words(near)}, which this target can have" if near else ""
 
 
-def _left_out_as_too_new(examination: Examination, conflict: Conflict) -> list[Version]:
-    """Return the versions that were asked for and that a date left out of the index's page, oldest first."""
+def _too_new(examination: Examination, conflict: Conflict) -> ProjectPage | None:
+    """Return the index's page where a date left out of it all versions that were asked for."""
     page = _page(examination.index, conflict.clash.package)
-    return _asked(page.too_new, conflict) if page is not None and not _asked(page.versions, conflict) else []
+    return page if page and _asked(page.too_new, conflict) and not _asked(page.versions, conflict) else None
 
 
 def _closed(examination: Examination, name: str) -> str:
