@@ -55,7 +55,11 @@ _STAND_IN_BACKEND = re.compile(r"build-backend\s*=\s*[\"'](?:wheel|nvidia)_stub\
 """NVIDIA's: the build fetches the wheel itself from another index."""
 _RUNS_PIP = re.compile(r"[\"']-m[\"']\s*,\s*[\"']pip[\"']|\bpip\.main\(|\bpip\._internal\b")
 _DOWNLOADS = re.compile(r"\b(?:urlretrieve|urlopen)\s*\(")
-_OF_INSTALLING = re.compile(r"^class \w+\((?:\w+\.)?_?(?:install|build|build_py|bdist_wheel)\)", re.MULTILINE)
+_OF_INSTALLING = re.compile(
+    r"^class \w+\((?:[^()\n]{0,200}\W)?_?(?:install|build|build_py|bdist_wheel)\b[^()\n]{0,200}\)", re.MULTILINE
+)
+_INSTALLS_AT_ONCE = re.compile(r"^(?:os\.system|subprocess\.\w+|pip\.main)\([^()]{0,200}\binstall\b", re.MULTILINE)
+"""At the top of the script, which runs for metadata, too."""
 _HOOKS = re.compile(r"^[^\S\n]*(?:script\s*=|build\s*=\s*[\"'{]|\[tool\.hatch\.build\..*hooks)", re.MULTILINE)
 
 
@@ -77,7 +81,8 @@ def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
     if native:
         return BuildRisk.COMPILER
     fetching = _RUNS_PIP.search(declared) or _DOWNLOADS.search(declared)
-    if _STAND_IN_BACKEND.search(project) or (fetching and _OF_INSTALLING.search(declared)):
+    fetching = (fetching and _OF_INSTALLING.search(declared)) or _INSTALLS_AT_ONCE.search(declared)
+    if fetching or _STAND_IN_BACKEND.search(project):
         return BuildRisk.FETCHES
     return BuildRisk.ANYWHERE if declared.strip() or project else BuildRisk.UNKNOWN
 
