@@ -9,7 +9,7 @@ import pytest
 from diagnose_fixtures import examination_of
 
 from envdoctor.diagnose.advisories.book import shipped_advisories
-from envdoctor.diagnose.advisories.log_reading import read_log, with_what_log_tells
+from envdoctor.diagnose.advisories.log_reading import installed_by, read_log, with_what_log_tells
 from envdoctor.diagnose.engine import examine
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.target import Backend, OperatingSystem, TargetProperty
@@ -653,3 +653,38 @@ def test_a_fitting_pair_whose_library_is_of_another_build_is_said_so() -> None:
         ("RuntimeError: operator torchvision::nms does not exist", "compiled operators are not there"),
     ):
         assert cause in _said(log, installed=installed)["ADV007"].message
+
+
+_TRIO = "Successfully installed torch-2.6.0 torchvision-0.15.2\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "there"),
+    [
+        (_TRIO, {"torch": "2.6.0", "torchvision": "0.15.2"}),
+        (f"{_TRIO}  Successfully uninstalled torchvision-0.15.2\n", {"torch": "2.6.0"}),
+        (
+            f"{_TRIO}  Attempting uninstall: torchvision\nSuccessfully installed torchvision-0.21.0\n",
+            {"torch": "2.6.0", "torchvision": "0.21.0"},
+        ),
+        (f"{_TRIO} - torchvision==0.15.2\n + torchvision==0.21.0\n", {"torch": "2.6.0", "torchvision": "0.21.0"}),
+        # Another environment begins where a version is put in beside the other.
+        (f"{_TRIO}Successfully installed torch-2.1.0\n", {"torch": "2.1.0"}),
+        # A list of what somebody has, and uv's of what it took away.
+        (f"{_TRIO}- torch==2.6.1\n", {"torch": "2.6.0", "torchvision": "0.15.2"}),
+    ],
+)
+def test_what_a_log_has_put_in_is_what_it_did_not_take_away_again(log: str, there: dict[str, str]) -> None:
+    environment = installed_by(log)
+    assert environment is not None
+    assert {item.name: item.version for item in environment.distributions} == there
+
+
+def test_what_is_read_across_the_lines_of_a_log_puts_nothing_in_again() -> None:
+    first = "Successfully installed a-1.0 bb-1.0 ccc-1.0 dddd-1.0 eeeee-1.0 torch-2.6.0 torchvision-0.15.2"
+    log = (
+        f"{first}\nthen\n  Attempting uninstall: torchvision\nSuccessfully installed torchvision-0.21.0\n"
+        "RuntimeError: operator torchvision::nms does not exist\n"
+    )
+    (finding,) = (item for item in read_log(examination_of({"log": log})) if item.rule == "ADV007")
+    assert "torchvision 0.21.0 belong together" in finding.remedy.summary

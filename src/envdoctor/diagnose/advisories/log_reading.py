@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.advisories.advisory import Advisory
@@ -70,10 +70,15 @@ _ON_AMD = re.compile(
 )
 """What ROCm writes where there is a card of AMD's; that it finds none, it writes beside NVIDIA's, too."""
 
-_INSTALLED = re.compile(r"\bSuccessfully installed (.{1,4000})")
+_CHANGED = re.compile(
+    r"\bSuccessfully installed (.{1,4000})|^ *([-+~]) ([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"
+    r"|\b(?:Attempting uninstall: |Successfully uninstalled )([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)",
+    re.MULTILINE,
+)
+"""What pip and uv say that they put in and took away."""
 _NAMED = re.compile(r"(?<!\S)([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
 _STATED = (
-    re.compile(r"(?m)^ *(?:\+ )?([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"),
+    re.compile(r"(?m)^ *([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"),
     re.compile(r"\bRequirement already satisfied: ([A-Za-z][\w.-]*)(?![\w.-])[^(\n]{0,300}\((\d[\w.+!]*)\)"),
     re.compile(r"(?i)\b(torch|pytorch) version:?(?:\*\*)? \(?(\d[\w.+]*)"),
 )
@@ -82,11 +87,15 @@ _PUT_IN = re.compile(r"\bSuccessfully installed \S|^[^\S\n]*Installed \d+ packag
 """How pip and uv end an install, with what is there now."""
 
 
-def with_what_log_tells(examination: Examination, text: str) -> Examination:
-    """Return the examination with target and packages as the log shows them, and what neither tells as assumed."""
+def with_what_log_tells(examination: Examination, text: str, joined: str = "") -> Examination:
+    """Return the examination with target and packages as the log shows them, and what neither tells as assumed.
+
+    ``joined``: lines that a window has broken in two, joined again.
+    """
     environment = examination.environment
     if environment is None or environment.source == "facts":
-        environment = _environment(text) or environment
+        environment = _environment(text, joined) or environment
+    text = f"{text}\n{joined}"
     target = examination.target
     if target is None:
         return replace(examination, environment=environment)
@@ -153,24 +162,35 @@ def installed_by(text: str) -> InstalledEnvironment | None:
     return _environment(text) if _PUT_IN.search(text) else None
 
 
-def _environment(text: str) -> InstalledEnvironment | None:
-    found: dict[str, InstalledDistribution] = {}
-    for name, version in _packages(text):
-        called = canonicalize_name(_CALLED.get(name.lower(), name))
-        found[called] = InstalledDistribution(called, version)
+def _environment(text: str, joined: str = "") -> InstalledEnvironment | None:
+    """Return what is there at the end of a log: what it states, and what tools put in and did not take away again."""
+    stated = _versions(match.groups() for pattern in _STATED for match in pattern.finditer(f"{text}\n{joined}"))
+    put_in: dict[NormalizedName, str] = {}
+    # Joined lines come first: what their first halves tell comes again, in its order.
+    for match in _CHANGED.finditer(f"{joined}\n{text}"):
+        many, sign, name, version, gone = match.groups()
+        added = _versions(_NAMED.findall(many) if many else [(name, version)] if sign else [])
+        if gone or sign == "-":
+            for each in (
+                [canonicalize_name(gone)] if gone else [each for each in added if added[each] == put_in.get(each)]
+            ):
+                put_in.pop(each, None)
+                stated.pop(each, None)
+            continue
+        if any(put_in.get(each, added[each]) != added[each] for each in added):
+            put_in.clear()  # Nothing took the other version away: this is another environment.
+        put_in |= added
+    found = stated | put_in
     if not found:
         return None
-    return InstalledEnvironment(tuple(found.values()), source="log", kind=EnvironmentKind.LISTING, partial=True)
+    there = tuple(InstalledDistribution(name, version) for name, version in found.items())
+    return InstalledEnvironment(there, source="log", kind=EnvironmentKind.LISTING, partial=True)
 
 
-def _packages(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and versions, those that a tool put in last."""
-    stated = [match.groups() for pattern in _STATED for match in pattern.finditer(text)]
-    put_in = [pair for match in _INSTALLED.finditer(text) for pair in _NAMED.findall(match[1])]
-    for name, version in (*stated, *put_in):
-        parsed = _version(version.rstrip("."))
-        if parsed is not None:
-            yield name, parsed
+def _versions(pairs: Iterable[tuple[str, ...]]) -> dict[NormalizedName, str]:
+    """Return what is a version, by name; the last of each name."""
+    found = {canonicalize_name(_CALLED.get(name.lower(), name)): _version(text.rstrip(".")) for name, text in pairs}
+    return {name: version for name, version in found.items() if version is not None}
 
 
 def _version(text: str) -> str | None:
@@ -245,10 +265,15 @@ _TELLING = 1024 * 1024
 """Characters at the end of a log, where errors stand, and a quarter of that at its begin, where machines do."""
 
 
+def _ends(text: str) -> str:
+    return text if len(text) <= _TELLING else f"{text[: _TELLING // 4]}\n{text[-_TELLING:]}"
+
+
 def _situation_of_log(examination: Examination, log: LogText) -> Situation:
     """Return what the log, the listing and the facts tell together; a plan tells nothing of where the log is from."""
-    text = log.text if len(log.text) <= _TELLING else f"{log.text[: _TELLING // 4]}\n{log.text[-_TELLING:]}"
-    told = with_what_log_tells(replace(examination, resolution=None, project=None, log=text), text)
+    text, joined = _ends(log.text), _ends(log.joined)
+    told = replace(examination, resolution=None, project=None, log=f"{text}\n{joined}")
+    told = with_what_log_tells(told, text, joined)
     return Situation(scenes(told, shipped_wheel_facts())[0])
 
 

@@ -136,8 +136,13 @@ class LogText:
 
     @property
     def text(self) -> str:
-        """All of it, as it is read: without colours, and the joined seams at its end."""
-        return self._text
+        """All of it, as it is read: without colours; the joined seams, which say lines again, are ``joined``."""
+        return self._text[: self._starts[self._rows]] if self._rows < len(self._starts) else self._text
+
+    @property
+    def joined(self) -> str:
+        """The joined seams."""
+        return self._text[self._starts[self._rows] :] if self._rows < len(self._starts) else ""
 
     def _entry(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
