@@ -6,22 +6,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import field, replace
 from pathlib import Path
+from urllib.parse import unquote
 
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.conda_environment import read_conda_specification
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.docker_image import keep_python_of_image
+from envdoctor.adapters.project.dockerfile_lines import instructions, run_lines
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
-from envdoctor.adapters.project.script_folders import ScriptFolders, below
+from envdoctor.adapters.project.script_folders import Brought, ScriptFolders, below
 from envdoctor.adapters.project.script_options import keep_options, not_told
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
-from envdoctor.adapters.project.specification import parse_line
+from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -37,7 +39,6 @@ __all__ = ["installs_more", "read_commands", "read_install_script"]
 
 _DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
-_HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
@@ -62,20 +63,17 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     alone = not draft.files
     file = draft.load(path)
     dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    script = _Script(file, dockerfile, _folders(draft, path.parent), ScriptVariables(dialect))
+    lines = instructions(file.text) if dockerfile else None
+    script = _Script(file, dockerfile, ScriptFolders(draft.boundary, path.parent, lines), ScriptVariables(dialect))
     if not dockerfile:
         _note_other_system(draft, file, dialect)
     script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
     before = len(draft.commands)
-    _read(draft, script, _run_lines(file.text) if dockerfile else file.text, dialect)
+    _read(draft, script, run_lines(file.text) if dockerfile else file.text, dialect)
     if dockerfile and alone:
         keep_python_of_image(draft, file, [one.origin.line or 0 for one in draft.commands[before:]])
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
-
-
-def _folders(draft: Draft, directory: Path) -> ScriptFolders:
-    return ScriptFolders(draft.boundary, directory, directory)
 
 
 def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
@@ -91,9 +89,8 @@ def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
 
 def read_commands(draft: Draft, file: TextFile) -> None:
     """Read commands of a shell that stand in a file of another form, such as a notebook; each stops what follows."""
-    script = _Script(
-        file, False, _folders(draft, file.path.parent), ScriptVariables(Dialect.POSIX), stops_on_error=True
-    )
+    folders = ScriptFolders(draft.boundary, file.path.parent)
+    script = _Script(file, False, folders, ScriptVariables(Dialect.POSIX), stops_on_error=True)
     _read(draft, script, file.text, Dialect.POSIX)
 
 
@@ -108,7 +105,7 @@ def installs_more(draft: Draft, path: Path) -> str:
     except (ProjectFileError, NotText):
         return ""
     dialect = _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    script = _Script(file, False, _folders(draft, path.parent), ScriptVariables(dialect))
+    script = _Script(file, False, ScriptFolders(draft.boundary, path.parent), ScriptVariables(dialect))
     for command in _assigning(script, file.text, dialect):
         call = read_pip_command(script.variables.expanded(command.words))
         if call is not None and call.verb == "install" and _is_more(draft, path.parent, call):
@@ -125,7 +122,10 @@ def _is_more(draft: Draft, directory: Path, call: PipCommand) -> bool:
 
 
 def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
-    listed = [replace(one, words=script.variables.expanded(one.words)) for one in _assigning(script, text, dialect)]
+    listed = [
+        replace(one, words=script.variables.expanded(one.words), into=script.variables.expanded(one.into))
+        for one in _assigning(script, text, dialect)
+    ]
     calls = [read_pip_command(command.words) for command in listed]
     places, conditions = branches_of(text, listed, dialect)
     installing = [call is not None and call.verb == "install" for call in calls]
@@ -162,53 +162,13 @@ def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command
         yield command
 
 
-def _run_lines(text: str) -> str:
-    """Keep a Dockerfile's ``RUN`` and ``COPY``, their lines in place; ``ARG`` and ``ENV`` become assignments."""
-    kept: list[str] = []
-    continued = False
-    terminator = ""
-    for line in text.splitlines():
-        if terminator:
-            # Docker runs a here-document of RUN as a script.
-            kept.append("" if line.strip() == terminator else line)
-            terminator = "" if line.strip() == terminator else terminator
-            continue
-        instruction = re.match(r"^\s*(RUN|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", line, re.I)
-        if continued:
-            kept.append(line)
-        elif instruction is not None and (opening := _HEREDOC.match(instruction.group(2))):
-            terminator = opening.group(1)
-            kept.append("")
-            continue
-        elif instruction is not None and instruction.group(1).upper() == "RUN":
-            kept.append(_exec_form(instruction.group(2)))
-        elif instruction is not None and instruction.group(1).upper() in {"ARG", "ENV"}:
-            kept.append(re.sub(r"^(\w+)\s+(?!=)", r"\1=", instruction.group(2)))
-        elif instruction is not None and "<<" not in line:
-            # The folders are followed as in a script, and flags tell where COPY takes from.
-            kept.append(line.strip().replace(instruction.group(2), _exec_form(instruction.group(2))))
-        else:
-            kept.append("")
-            continue
-        comment = line.lstrip().startswith("#")
-        continued = line.rstrip().endswith("\\") or (continued and comment)
-        kept[-1] = kept[-1].rstrip()
-    return "\n".join(kept)
-
-
-def _exec_form(text: str) -> str:
-    if text.startswith("[") and text.rstrip().endswith("]"):
-        return " ".join(re.findall(r'"(?:[^"\\]|\\.)*(?:"|\Z)', text, re.S))
-    return text
-
-
 def _follow(script: _Script, command: Command) -> None:
     """Follow ``set -e`` and changes of directory."""
     first = command.words[0].text.lower().lstrip("@")
     rest = [word.text for word in command.words[1:]]
     if first == "set" and any(re.match(r"^-[a-z]*e", word) for word in rest):
         script.stops_on_error = True
-    script.folders.follow([word.text for word in command.words], command.words[0].line)
+    script.folders.follow(command)
 
 
 def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, following: list[Command]) -> None:
@@ -276,15 +236,19 @@ def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> No
 def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
     origin = FileOrigin(script.file.shown, word.line)
     path = script.folders.located(word.text)
-    name, line = script.variables.unknown(word.text), script.folders.fetched(word.text)
-    if path is None and (name is not None or line is not None):
-        said = f"`{word.text}` is not here: line {line} of `{script.file.shown}` fetches it"
-        said += "; clone or download it, and run `envdoctor check` there"
-        message = not_told(word.text, name) if name is not None else said
+    name, brought = script.variables.unknown(word.text), script.folders.brought(word.text)
+    if path is None and (name is not None or brought is not None):
+        message = not_told(word.text, name) if name is not None else _not_here(script, word, brought)
         draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
         return
     reference = str(path) if path is not None else word.text
     include_requirements(draft, reference, script.folders.directory, origin, circumstances)
+
+
+def _not_here(script: _Script, word: Word, brought: Brought | None) -> str:
+    line, made = (brought.line, brought.made) if brought is not None else (None, False)
+    way_on = "writes it" if made else "fetches it; clone or download it, and run `envdoctor check` there"
+    return f"`{word.text}` is not here: line {line} of `{script.file.shown}` {way_on}"
 
 
 def _conda(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
@@ -305,4 +269,16 @@ def _requirement(
     if name is not None:
         draft.problem(ReadingProblemKind.UNREAD, origin, not_told(word.text, name), word.text)
         return
+    path = split_extras(word.text)[0] if editable else local_path(word.text)
+    if path is not None and "*" in path:
+        message = f"`{word.text}` is what lies there when the script runs; its requirements are not known"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
+        return
+    brought = script.folders.brought(path) if path is not None and "://" not in path else None
+    if brought is not None and path is not None:
+        if path.lower().endswith(".whl") and unquote(brought.url).endswith(path.rpartition("/")[2]):
+            word = replace(word, text=word.text.replace(path, brought.url))
+        else:
+            draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, brought), word.text)
+            return
     add_requirement(draft, word.text, script.folders.directory, origin, circumstances, editable=editable)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from fnmatch import filter as named_like
 from pathlib import Path
+from urllib.parse import unquote
 
+from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
+from envdoctor.adapters.project.requirements_file import is_project
+from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["ScriptFolders", "below"]
+__all__ = ["Brought", "ScriptFolders", "below"]
 
 _CLONE_WITH_VALUE = frozenset(
     {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference",
@@ -17,92 +25,200 @@ _CLONE_WITH_VALUE = frozenset(
 )  # fmt: skip
 _DOWNLOADERS = frozenset({"wget", "curl", "aria2c", "invoke-webrequest", "iwr", "gdown", "bitsadmin", "certutil"})
 _UNPACKERS = frozenset({"unzip", "tar", "7z", "7za", "bsdtar", "expand-archive"})
+_COPIERS = frozenset({"cp", "mv", "ln", "rsync", "copy", "move", "copy-item", "move-item"})
+_WRITERS = frozenset({"tee", "out-file", "set-content"})
+_OUTPUT = re.compile(r"^(?:-o|-O|--output(?:-file)?)(?:=(.*))?$")
 _WITHIN = frozenset({"sudo", "then", "else", "do", "&", "call", "!", "{"})
-
-
 _PATTERN = re.compile(r"[*?\[]")
+_COMPUTED = re.compile(r"[$`%]")
+_ELSEWHERE = re.compile(r"^(?:[/~\\]|\.\.|[A-Za-z]:)")
+"""A folder of the machine, or above the checkout: which one that is, a script does not tell."""
+_REMOTE = re.compile(r"^[ \t]*url[ \t]*=(.*)", re.M)
+_NO_NAMES = frozenset({"", ".", "..", "null", "1", "2"})
+_MOST_LEADS = 200
+"""Things that a script copies, of which it is remembered where they went."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What is in a folder only when the script runs."""
+
+    line: int
+    made: bool = False
+    """The script writes it, and fetches it from nowhere."""
+    url: str = ""
 
 
 @dataclass(slots=True)
 class ScriptFolders:
-    """The folder that a script is in; what it fetches is in none that is here."""
+    """The folder that a script is in; what it fetches is in none that is here.
+
+    Of a Dockerfile paths are a container's: COPY tells what of the checkout is there.
+    """
 
     boundary: Path
     beside: Path
     """The script's own folder."""
-    directory: Path
-    _away: Path | None = None
-    """The folder that comes into being only when the script runs, while it is in one."""
-    _fetched: dict[str, int] = field(default_factory=dict)
-    """Folders and files that were fetched by now, by name; the line of each."""
-    _unpacked: int | None = None
-    """The line of what puts folders there whose names are not known."""
-    _copied: list[Path] = field(default_factory=list)
-    """Folders of the checkout that a Dockerfile copies to somewhere."""
+    instructions: Sequence[int] | None = None
+    """The lines on which a Dockerfile's instructions begin, each of which has a shell of its own; None of a script."""
+    _here: Path = field(default_factory=Path)
+    """As the script sees it."""
+    _before: Path | None = None
+    """Where ``cd -`` leads."""
+    _pushed: list[Path] = field(default_factory=list)
+    """Where ``popd`` leads, the next one last."""
+    _shells: list[tuple[int, Path]] = field(default_factory=list)
+    """The subshells that are open, each with where it began."""
+    _leads: list[tuple[str, Path]] = field(default_factory=list)
+    """Paths as the script sees them, with a slash behind each, and what of the checkout is there."""
+    _brought: dict[str, Brought] = field(default_factory=dict)
+    """Folders and files that are brought by now, by name."""
+    _unpacked: Brought | None = None
+    """What puts folders there whose names are not known."""
+    _names: set[str] = field(default_factory=set)
+    """What the checkout is called, once somebody asks."""
 
-    def follow(self, words: Sequence[str], line: int) -> None:
-        """Take note of a change of directory, and of what fetches or unpacks."""
+    def __post_init__(self) -> None:
+        self._here = self.beside if self.instructions is None else Path("/")
+
+    @property
+    def directory(self) -> Path:
+        """Where it is in the checkout; a folder that is not there while it is in one that is not."""
+        found = [path for path in self._candidates(self._here) if os.path.isdir(path)]
+        if found:
+            return next(filter(is_project, found), found[0])
+        return self._here if self.instructions is None or self._source(self._here) else self.beside
+
+    def follow(self, command: Command) -> None:
+        """Take note of a change of directory, and of what fetches, unpacks or writes."""
+        words, line = [word.text for word in command.words], command.words[0].line
         while words[1:] and words[0].lower() in _WITHIN:
             words = words[1:]
         first, rest = re.split(r"[\\/]", words[0].lower().lstrip("@"))[-1].removesuffix(".exe"), words[1:]
-        if first in {"cd", "pushd", "set-location", "chdir"}:
+        container = self.instructions is not None
+        of_run = (-bisect_right(self.instructions, line),) if self.instructions is not None else ()
+        self._stand_in(() if first == "workdir" else (*of_run, *command.shells))
+        if first in {"cd", "pushd", "set-location", "push-location", "chdir"}:
+            self._pushed += [self._here] if first.startswith("push") else []
             self._enter(next((word for word in rest if word.lower() not in {"/d", "-path"}), ""))
-        elif first == "workdir":
-            self._enter(" ".join(rest), made=True)
-        elif first == "popd":
-            self._away = None
+        elif container and first == "workdir":
+            self._here = self._joined(" ".join(rest)) or self._here
+        elif first in {"popd", "pop-location"} and self._pushed:
+            self._before, self._here = self._here, self._pushed.pop()
         elif first in {"git", "gh"} and "clone" in rest[:5]:
             self._clone([*rest[rest.index("clone") + 1 :]], line)
+        elif first == "git" and "submodule" in rest[:3]:
+            self._unpacked = Brought(line)
         elif first in _DOWNLOADERS:
-            self._fetched |= {_last(word): line for word in rest if _last(word)}
+            self._note(rest, Brought(line, url=next((word for word in rest if "://" in word), "")))
         elif first in _UNPACKERS:
-            self._unpacked = line
-        elif first in {"copy", "add"}:
+            self._unpacked = Brought(line)
+        elif container and first in {"copy", "add"}:
             self._copy(rest, line)
-
-    def fetched(self, text: str) -> int | None:
-        """Return the line that brings a file which is not here, None where the script brings none of that name."""
-        parts = [part for part in text.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-        if self._away is not None:
-            return self._source([*self._parts(self._away), *parts]) or self._unpacked
-        return self._source(parts) or (self._unpacked if len(parts) > 1 else None)
-
-    def _source(self, parts: Sequence[str]) -> int | None:
-        return next((self._fetched[part] for part in reversed(parts) if part in self._fetched), None)
-
-    def _parts(self, path: Path) -> Sequence[str]:
-        return path.relative_to(self.beside).parts if path.is_relative_to(self.beside) else path.parts
+        elif first in _COPIERS:
+            *sources, target = [word for word in rest if not word.startswith("-")] or [""]
+            self._put([self._found(seen) for word in sources if (seen := self._joined(word))], target, whole=True)
+            self._note([*sources, target], Brought(line, made=True))
+        elif first in _WRITERS:
+            self._note(rest, Brought(line, made=True))
+        else:
+            self._note(_outputs(rest), Brought(line, made=True))
+        self._note([word.text for word in command.into], Brought(line, made=True))
 
     def located(self, text: str) -> Path | None:
         """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
-        written = text.replace("\\", "/")
+        seen, written = self._joined(text), text.replace("\\", "/")
+        found = self._found(seen) if seen is not None else None
+        if found is not None and os.path.isfile(found):
+            return found
+        if seen is None or (self._source(seen) if self.instructions is not None else self.brought(text)) is not None:
+            return None  # A file of that name in the checkout is another one.
         name = written.rpartition("/")[2].rpartition("~dp0")[2]
-        candidates = [self.directory / written, below(self.beside, text), self.beside / name]
-        candidates += [folder / each for folder in self._copied for each in (written, name)]
-        return next((path for path in candidates if self._readable(path)), None)
+        guesses = [below(self.beside, text), self.beside / name]
+        guesses += [source / each for _, source in self._leads for each in (written, name)]
+        return next((path for path in guesses if os.path.isfile(path) and self._is_within(path)), None)
 
-    def _readable(self, path: Path) -> bool:
+    def brought(self, text: str) -> Brought | None:
+        """Return what brings a file or folder which is not here, None where the script brings none of that name."""
+        seen = self._joined(text)
+        if seen is None or self._found(seen) is not None:
+            return None
+        away = self._found(self._here) is None and self._here != Path("/")
+        deep = away or "/" in text.replace("\\", "/").strip("./")
+        return self._source(seen) or (self._unpacked if deep else None)
+
+    def _source(self, seen: Path) -> Brought | None:
+        above = self.beside.parent
+        parts = seen.relative_to(above).parts if seen.is_relative_to(above) else seen.parts
+        return next((self._brought[part] for part in reversed(parts) if part in self._brought), None)
+
+    def _joined(self, text: str) -> Path | None:
+        """Return a path as the script sees it from where it is."""
+        if self.instructions is not None:
+            return Path(posixpath.normpath(posixpath.join(self._here.as_posix(), text.replace("\\", "/"))))
         try:
-            found = path.resolve()
-            return found.is_relative_to(self.boundary) and found.is_file()
+            return (self._here / text.replace("\\", "/")).resolve()
+        except (OSError, RuntimeError, ValueError):
+            return None
+
+    def _found(self, seen: Path) -> Path | None:
+        """Return what of the checkout is at a path as the script sees it."""
+        return next(self._candidates(seen), None)
+
+    def _candidates(self, seen: Path) -> Iterator[Path]:
+        """Yield what may be there, first what was put there last."""
+        text = _slashed(seen)
+        paths = [source / text[len(place) :] for place, source in self._leads[::-1] if text.startswith(place)]
+        paths += [seen] if self.instructions is None else []
+        yield from (path for path in paths if os.path.exists(path) and self._is_within(path))
+
+    def _is_within(self, path: Path) -> bool:
+        try:
+            return path.resolve().is_relative_to(self.boundary)
         except (OSError, RuntimeError, ValueError):
             return False
 
-    def _enter(self, target: str, *, made: bool = False) -> None:
-        """Go into a folder; ``made``: of a container, where none of the checkout's is of that name."""
-        if target == "-":
-            self._away = None
-            return
-        try:
-            directory = ((self._away or self.directory) / target.replace("\\", "/")).resolve()
-            if not made and directory.is_dir() and directory.is_relative_to(self.boundary):
-                self.directory, self._away = directory, None
-            elif self._unpacked or self._source(self._parts(directory)):
-                self._away = directory
-            elif made:
-                self._away = None
-        except (OSError, RuntimeError, ValueError):
-            return
+    def _stand_in(self, shells: Sequence[int]) -> None:
+        """Go back to where the subshells began that ended by now, and note where those begin that begin."""
+        while self._shells and self._shells[-1][0] not in shells[len(self._shells) - 1 : len(self._shells)]:
+            _, self._here = self._shells.pop()
+        self._shells += [(shell, self._here) for shell in shells[len(self._shells) :]]
+
+    def _enter(self, target: str) -> None:
+        place = self._before if target == "-" else self._place(target.replace("\\", "/"))
+        self._before, self._here = self._here, place or self._here
+
+    def _place(self, target: str) -> Path | None:
+        """Return the folder that a script goes into; None where nobody knows which one that is."""
+        seen = self._joined(target)
+        if seen is None or not target:
+            return None
+        if self._found(seen) is not None or self._source(seen) is not None:
+            return seen
+        if self.instructions is not None:
+            beside = self.beside / target
+            self._leads += [(_slashed(seen), beside)] if os.path.isdir(beside) and self._is_within(beside) else []
+            return seen
+        if _COMPUTED.search(target) is not None:
+            own = below(self.beside, target)
+            return own.resolve() if os.path.isdir(own) and self._is_within(own) else None
+        if self._is_own(seen.name):
+            return self.beside if seen.name == self.beside.name else self.boundary
+        return seen if self._unpacked or not _ELSEWHERE.match(target) else None
+
+    def _is_own(self, name: str) -> bool:
+        """Return whether a folder or repository is called like the checkout."""
+        if not self._names:
+            try:
+                config = file_bytes(self.boundary / ".git" / "config", "").decode("utf-8", "replace")
+            except ProjectFileError:
+                config = ""
+            names = [self.boundary.name, self.beside.name, *(_repository(url) for url in _REMOTE.findall(config))]
+            self._names = {each.lower() for each in names}
+        return name != "" and name.lower() in self._names
+
+    def _note(self, words: Iterable[str], brought: Brought) -> None:
+        self._brought |= {name: brought for word in words if (name := _last(word)) not in _NO_NAMES}
 
     def _clone(self, rest: list[str], line: int) -> None:
         named = [
@@ -110,30 +226,75 @@ class ScriptFolders:
             for at, word in enumerate(rest)
             if not word.startswith("-") and not (at and rest[at - 1] in _CLONE_WITH_VALUE)
         ]
-        folder = _last(named[min(len(named), 2) - 1]).removesuffix(".git") if named else ""
-        if folder in ("", ".", "..") or "$" in folder or "%" in folder:
-            self._unpacked = line
-            self._away = self._away or (self.directory if folder == "." else None)
+        folder = named[1] if len(named) > 1 else _repository(named[0]) if named else ""
+        seen = self._joined(folder)
+        if seen is None or not folder or _COMPUTED.search(folder):
+            self._unpacked = Brought(line)
+        elif self._is_own(_repository(named[0])):
+            self._leads.append((_slashed(seen), self.boundary))
         else:
-            self._fetched[folder] = line
+            self._brought[seen.name] = Brought(line)
 
     def _copy(self, rest: Sequence[str], line: int) -> None:
-        """Take note of a Dockerfile's COPY of folders: those of the checkout, and those that come from elsewhere."""
+        """Take note of a Dockerfile's COPY: of what is in the checkout, and of what comes from elsewhere."""
         *sources, target = [word for word in rest if not word.startswith("--")] or [""]
-        named = [(source, self.beside / source.strip("/")) for source in sources]
-        self._copied += [path for _, path in named if path.is_dir() and path.resolve().is_relative_to(self.boundary)]
-        unknown = any(not path.exists() and not path.suffix and not _PATTERN.search(source) for source, path in named)
-        if unknown or any(word.startswith("--from") or "://" in word for word in rest):
-            name = _last(target)
-            if name in ("", ".", ".."):
-                self._unpacked = line
+        elsewhere = any(word.startswith("--from") for word in rest)
+        for source in sources:
+            if "://" in source:
+                self._note([source], Brought(line, url=source))
+                continue
+            found = [self._found(Path(source))] if elsewhere else list(self._of_context(source))
+            self._put(found, target)
+            if any(found) or (not elsewhere and (_PATTERN.search(source) or posixpath.splitext(source)[1])):
+                continue
+            place = self._joined(target)
+            if place is not None and place.name:
+                self._brought[place.name] = Brought(line)
             else:
-                self._fetched[name] = line
+                self._unpacked = Brought(line)
+
+    def _put(self, sources: Sequence[Path | None], target: str, *, whole: bool = False) -> None:
+        """Note that what is in the checkout is also at another path, or in the folder of it; folders if ``whole``."""
+        place = self._joined(target)
+        for source in sources:
+            if source is not None and place is not None:
+                within = whole or not os.path.isdir(source)
+                self._leads += [
+                    (_slashed(each), source) for each in ([place, place / source.name] if within else [place])
+                ]
+        del self._leads[:-_MOST_LEADS]
+
+    def _of_context(self, source: str) -> Iterator[Path]:
+        """Yield what a source of COPY is; a Dockerfile in a folder of its own is mostly built from the checkout's."""
+        folder, name = posixpath.split(source.strip("/"))
+        for base in (self.boundary, self.beside):
+            above = base / folder
+            try:
+                there = [each.name for each in above.iterdir()] if _PATTERN.search(name) else []
+            except OSError:
+                there = []
+            names = sorted(named_like(there, name)) or [name]
+            yield from (above / each for each in names if os.path.exists(above / each) and self._is_within(above))
+
+
+def _slashed(path: Path) -> str:
+    return path.as_posix().rstrip("/") + "/"
+
+
+def _outputs(words: Sequence[str]) -> Iterator[str]:
+    """Yield the files that a command is told to write."""
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        if (match := _OUTPUT.match(word)) is not None:
+            yield match[1] or following
 
 
 def _last(word: str) -> str:
-    """Return the name of a file or folder, of a URL too."""
-    return re.split(r"[\\/:=]", re.split(r"[?#]", word)[0].rstrip("/"))[-1]
+    """Return the name of a file or folder, of a URL too, as who fetches it calls the file."""
+    return unquote(re.split(r"[\\/:=]", re.split(r"[?#]", word)[0].rstrip("/"))[-1])
+
+
+def _repository(url: str) -> str:
+    return _last(url.strip()).removesuffix(".git")
 
 
 def below(directory: Path, text: str) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
 from envdoctor.model.dataclass import dataclass
@@ -41,6 +41,8 @@ _KEYWORD = re.compile(
 )
 _TRAILING_COMMENT = re.compile(r"(?:^|\s)#.*$")
 _LONGEST_LIST = 200
+_DEEPEST = 100
+"""Subshells in one another; what runs deeper counts to the last of them."""
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _COMMENT = {
     Dialect.POSIX: re.compile(r"^\s*#"),
@@ -71,6 +73,10 @@ class Command:
     """How many are open behind it, where it closes some."""
     joined: str = ""
     """What joins it, with the brackets that it closes, to the next command of its line."""
+    shells: tuple[int, ...] = ()
+    """The subshells and functions of a POSIX shell that it runs in, outermost first; all of a script are numbered."""
+    into: tuple[Word, ...] = ()
+    """The files that its output goes into."""
 
 
 @dataclass(slots=True)
@@ -90,21 +96,52 @@ class _Text:
         return "".join(self.parts)
 
 
+@dataclass(slots=True)
+class _Subshells:
+    """The brackets that are open; a function's body counts as a subshell: it runs when somebody calls it."""
+
+    count: int = 0
+    before: str = ""
+    open: list[tuple[str, int]] = field(default_factory=list)
+    """Each with its number, 0 where it holds commands together alone."""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Those that run in shells of their own, outermost first."""
+        return tuple(number for _, number in self.open[:_DEEPEST] if number)
+
+    def step(self, kind: str, words: Sequence[Word]) -> None:
+        """Follow a separator, with the words before it."""
+        if kind in _OPENING:
+            body = words[0].text == "function" or words[-1].text.endswith("()") if words else self.before == ")"
+            self.count += 1
+            self.open.append((kind, self.count if kind == "(" or body else 0))
+        elif kind in _CLOSING and self.open and self.open[-1][0] == _OPENING[_CLOSING.index(kind)]:
+            self.open.pop()
+        if words or kind != "\n":
+            self.before = ")" if words and words[-1].text.endswith("()") else kind
+
+
 def commands(text: str, dialect: Dialect) -> Iterator[Command]:
     """Yield the commands of a script in order."""
     depth = 0
+    subshells = _Subshells()
     for joined in _joined(text, dialect):
         words: list[Word] = []
+        into: list[Word] = []
         last: Command | None = None
         for kind, word in (*_Reader(joined, dialect).tokens(), ("\n", None)):
             if word is not None:
-                words.append(word)
+                (into if kind == ">" else words).append(word)
                 continue
             if words:
                 if last is not None:
                     yield last
-                last, words = Command(tuple(words), kind, depth, depth), []
+                last = Command(tuple(words), kind, depth, depth, shells=subshells.numbers, into=tuple(into))
             depth = max(0, depth + (kind in _OPENING) - (kind in _CLOSING))
+            if dialect is Dialect.POSIX:
+                subshells.step(kind, words)
+            words, into = [], []
             if last is not None and kind not in _OPENING and kind != "\n":
                 last = replace(last, level=min(last.level, depth), joined=kind)
         if last is not None:
@@ -171,9 +208,10 @@ class _Reader:
         self._quotes = _QUOTES[dialect]
         self._escape = _CONTINUATION[dialect]
         self.at = 0
+        self._into: list[Word] = []
 
     def tokens(self) -> Iterator[tuple[str, Word | None]]:
-        """Yield words, and separators with None."""
+        """Yield words, the files of redirections after ``>``, and separators with None."""
         while self.at < len(self.text):
             character = self.text[self.at]
             separator = self._separator.match(self.text, self.at)
@@ -188,6 +226,8 @@ class _Reader:
                 self._redirection()
             else:
                 yield "", self._word()
+            yield from ((">", file) for file in self._into)
+            self._into.clear()
 
     def _redirection(self) -> str:
         start = self.at
@@ -197,11 +237,13 @@ class _Reader:
         while self.at < len(self.text) and self.text[self.at] in " \t":
             self.at += 1
         if self.at < len(self.text) and not self._separator.match(self.text, self.at):
-            self._word()
+            file = self._word(of_file=True)
+            if self.text[start] != "<" and file.text:
+                self._into.append(file)
         attached = self.at if self.text[operator_end : operator_end + 1].strip() else operator_end
         return self.text[start:attached]
 
-    def _word(self) -> Word:
+    def _word(self, *, of_file: bool = False) -> Word:
         start = self.at
         line = self.lines[start]
         parts: list[str] = []
@@ -225,6 +267,8 @@ class _Reader:
             elif character.isspace() or self._separates():
                 break
             elif _REDIRECTION.match(self.text, self.at):
+                if of_file:  # The next redirection follows right behind it.
+                    break
                 return self._cut_off("".join(parts), line)
             else:
                 parts.append(character)

@@ -1,0 +1,117 @@
+"""Where a script is while it runs, and what it brings there itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.model.project import ReadingProblemKind
+
+
+def names(project):
+    return [one.pep508 for one in project.requirements]
+
+
+PACKAGE = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
+CHECKOUT = {"pyproject.toml": PACKAGE, "requirements.txt": "main\n", "sub/requirements.txt": "inner\n"}
+PLACES = {
+    "popd.sh": "pushd sub\ncd ..\npopd\npip install -r requirements.txt\n",
+    "back.sh": "cd sub\ncd -\npip install -r requirements.txt\n",
+    "shell.sh": "(cd sub && make)\npip install -r requirements.txt\n",
+    "shells.sh": "(cd sub; (cd ..; pip install -r requirements.txt); make)\n",
+    "function.sh": "all() {\n  cd sub\n}\npip install -r requirements.txt\n",
+    "own.sh": 'cd sub\ncd "$(dirname "$0")"\npip install -r requirements.txt\n',
+    "copied.sh": "cp requirements.txt /tmp/all.txt\npip install -r /tmp/all.txt\n",
+    "popd.bat": "pushd %~dp0sub\npopd\npip install -r requirements.txt\n",
+    "copied.bat": "copy sub\\..\\requirements.txt all.txt\npip install -r all.txt\n",
+    "pop.ps1": "Push-Location sub\nPop-Location\npip install -r requirements.txt\n",
+    "Dockerfile": "FROM x\nRUN cd sub && make\nRUN pip install -r requirements.txt\n",
+    "Dockerfile.named": "FROM x\nCOPY requirements.txt /tmp/sub.txt\nRUN pip install -r /tmp/sub.txt\n",
+    "Dockerfile.stages": (
+        "FROM x AS b\nCOPY . /b\nFROM x\nCOPY --from=b /b/requirements.txt /\nRUN pip install -r /requirements.txt\n"
+    ),
+    "Dockerfile.glob": "FROM x\nWORKDIR /z\nCOPY require*.txt ./\nRUN pip install -r requirements.txt\n",
+}
+INNER = {
+    "Dockerfile": "FROM x\nCOPY . /app\nWORKDIR /app/sub\nRUN pip install -r requirements.txt\n",
+    "Dockerfile.cd": "FROM x\nCOPY . /app\nRUN cd /app/sub && pip install -r requirements.txt\n",
+    "Dockerfile.path": "FROM x\nCOPY . /app\nRUN pip install -r /app/sub/requirements.txt\n",
+    "Dockerfile.renamed": "FROM x\nCOPY sub/requirements.txt requirements.txt\nRUN pip install -r requirements.txt\n",
+    "Dockerfile.last": "FROM x\nCOPY . /a\nCOPY sub /a\nRUN pip install -r /a/requirements.txt\n",
+    "i.sh": "cp -r sub all\ncd all\npip install -r requirements.txt\n",
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_file_is_the_one_where_the_script_is(read_files, name):
+    project = read_files({**CHECKOUT, name: PLACES[name]}, at=name)
+    assert (names(project), project.unread) == (["main"], ())
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_a_file_in_a_folder_is_not_the_one_of_that_name_above(read_files, name):
+    project = read_files({**CHECKOUT, name: INNER[name]}, at=name)
+    assert (names(project), project.unread) == (["inner"], ())
+
+
+def test_a_dockerfile_in_a_folder_of_its_own_is_built_from_the_checkout_s(read_files):
+    text = "FROM x\nWORKDIR /app\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"
+    text += "COPY . .\nRUN pip install .\n"
+    project = read_files({**CHECKOUT, ".git/HEAD": "", "docker/Dockerfile": text}, at="docker/Dockerfile")
+    assert (names(project), project.problems) == (["main", "own"], ())
+
+
+CLONE = "git clone https://git.example/x/y.git\n"
+NOT_OURS = {
+    "editable.sh": CLONE + "pip install -e y\n",
+    "inside.sh": CLONE + "cd y\npip install -e .\n",
+    "list.sh": CLONE + "cd y && pip install -r requirements.txt\n",
+    "path.sh": CLONE + "pip install -r y/requirements.txt\n",
+    "archive.sh": "wget https://files.example/a-1.0.tar.gz\npip install a-1.0.tar.gz\n",
+    "renamed.sh": "wget -O a-1.0-py3-none-any.whl https://files.example/get\npip install a-1.0-py3-none-any.whl\n",
+    "written.sh": "grep -v torch requirements.txt > all.txt\npip install -r all.txt\n",
+    "close.sh": "grep -v torch requirements.txt >/tmp/requirements.txt\npip install -r /tmp/requirements.txt\n",
+    "named.sh": "R=/tmp/all.txt\necho six >> $R\npip install -r $R\n",
+    "tee.sh": "echo six | tee all.txt\npip install -r all.txt\n",
+    "made.sh": "uv pip compile requirements.in -o all.txt\npip install -r all.txt\n",
+    "exported.sh": "poetry export --output=all.txt\npip install -r all.txt\n",
+    "glob.sh": "python -m build\npip install dist/*.whl\n",
+    "unknown.sh": "cd other\npip install .\n",
+    "zip.sh": "unzip y.zip\ncd y-main\npip install -r requirements.txt\n",
+    "update.sh": "git submodule update --init\npip install -r third/y/requirements.txt\n",
+    "written.ps1": "Get-Content requirements.txt | Out-File all.txt\npip install -r all.txt\n",
+    "Dockerfile": "FROM x\nRUN poetry export > /all.txt && pip install -r /all.txt\n",
+    "Dockerfile.long": f"FROM x\nCOPY {'a' * 300} /a\nRUN pip install -r /a/requirements.txt\n",
+}
+
+
+@pytest.mark.parametrize("name", NOT_OURS)
+def test_what_a_script_brings_is_neither_missing_nor_the_checkout_s(read_files, name):
+    project = read_files({**CHECKOUT, name: NOT_OURS[name]}, at=name)
+    (problem,) = project.problems
+    assert (problem.kind, project.requirements) == (ReadingProblemKind.UNREAD, ())
+
+
+@pytest.mark.parametrize("name", ["torch-2.1.0%2Bcu118-cp311-cp311-linux_x86_64.whl", "a-1.0-py3-none-any.whl"])
+def test_a_wheel_that_a_script_downloads_is_the_one_at_that_url(read_files, name):
+    url = f"https://files.example/{name}"
+    text = f"wget -q {url}\npip install ./{name.replace('%2B', '+')}\n"
+    project = read_files({"install.sh": text}, at="install.sh")
+    assert ([one.url for one in project.requirements], project.problems) == ([url], ())
+
+
+@pytest.mark.parametrize("text", ["cd {0}\n", "git clone https://git.example/x/{0}.git\ncd {0}\n"])
+def test_a_script_that_goes_into_the_checkout_itself_stays_there(read_files, tmp_path, text):
+    contents = {**CHECKOUT, "install.sh": text.format(tmp_path.name) + "pip install -e . -r sub/requirements.txt\n"}
+    assert sorted(names(read_files(contents, at="install.sh"))) == ["inner", "own"]
+
+
+def test_a_script_that_clones_what_its_checkout_was_cloned_from_means_it(read_files):
+    config = '[remote "origin"]\n\turl = git@git.example:x/Thing.git\n'
+    text = "git clone https://git.example/x/thing code\ncd code\npip install -r sub/requirements.txt\n"
+    project = read_files({**CHECKOUT, ".git/config": config, "install.sh": text}, at="install.sh")
+    assert (names(project), project.problems) == (["inner"], ())
+
+
+def test_redirections_one_behind_another_are_read(read_files):
+    project = read_files({"install.sh": "echo " + "a>" * 5000 + "b\npip install six\n"}, at="install.sh")
+    assert (names(project), project.problems) == (["six"], ())
