@@ -99,6 +99,11 @@ GREP = "(venv) me@box:~/app$ pip list | grep torch\ntorch                    2.4
         (MARKDOWN, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
         (HASHES, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
         (GREP, {"torch": "2.4.1", "torchaudio": "2.7.0"}, True),
+        (
+            "Successfully installed torch-2.4.1 numpy-1.26.4\n  Successfully uninstalled numpy-1.26.4\n",
+            {"torch": "2.4.1"},
+            True,
+        ),
         ("Successfully installed torch-2.4.1+cu121 numpy-1.26.4\n", {"torch": "2.4.1+cu121", "numpy": "1.26.4"}, True),
         ("$ pip freeze | findstr onnx\nonnx==1.18.0\n", {"onnx": "1.18.0"}, True),
         ("torch==2.4.1\ntorchvision==0.19.1\n", {"torch": "2.4.1", "torchvision": "0.19.1"}, True),

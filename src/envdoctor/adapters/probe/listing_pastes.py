@@ -8,6 +8,8 @@ from dataclasses import replace
 
 from envdoctor.adapters.probe.listing_conda import add_conda_row
 from envdoctor.adapters.probe.listing_parts import Listing, distribution, lines_of
+from envdoctor.install_words import left_by_installs
+from envdoctor.model.environment import InstalledDistribution
 
 __all__ = [
     "is_env_of_library",
@@ -180,7 +182,6 @@ def read_env_of_library(text: str, name: str) -> Listing:  # noqa: ARG001 - a re
 
 
 _INSTALLED = re.compile(r"^[^\S\n]*Successfully installed (\S.*)$", re.MULTILINE)
-_INSTALLED_ITEM = re.compile(rf"({_NAME})-(\d[\w.+!]*)$")
 
 
 def is_finished_install(text: str) -> bool:
@@ -189,11 +190,7 @@ def is_finished_install(text: str) -> bool:
 
 
 def read_finished_install(text: str, name: str) -> Listing:  # noqa: ARG001 - a reader's signature
-    """Read what it has put in, the last word counting: a choice of what is there."""
-    found = {}
-    for row in _INSTALLED.findall(text):
-        for word in row.split():
-            match = _INSTALLED_ITEM.match(word)
-            if match is not None and (item := distribution(match[1], match[2], installer="pip")) is not None:
-                found[item.name] = item
-    return Listing("pip install", distributions=list(found.values()), partial=True)
+    """Read what it has put in and not taken away again: a choice of what is there."""
+    there, _ = left_by_installs(text)
+    found = [InstalledDistribution(each, version, installer="pip") for each, version in there.items()]
+    return Listing("pip install", distributions=found, partial=True)

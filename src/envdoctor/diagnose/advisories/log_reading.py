@@ -7,9 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import Version
-
 from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_text import LogHit, LogText
@@ -17,6 +14,7 @@ from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf, P
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
+from envdoctor.install_words import left_by_installs, versions_of
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Evidence, Finding, Severity
 from envdoctor.model.kernel import KernelResult
@@ -70,13 +68,6 @@ _ON_AMD = re.compile(
 )
 """What ROCm writes where there is a card of AMD's; that it finds none, it writes beside NVIDIA's, too."""
 
-_CHANGED = re.compile(
-    r"\bSuccessfully installed (.{1,4000})|^ *([-+~]) ([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"
-    r"|\b(?:Attempting uninstall: |Successfully uninstalled )([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)",
-    re.MULTILINE,
-)
-"""What pip and uv say that they put in and took away."""
-_NAMED = re.compile(r"(?<!\S)([A-Za-z][\w.]*(?:-[A-Za-z]\w*)*)-(\d[\w.+!]*)(?:\s|$)")
 _STATED = (
     re.compile(r"(?m)^ *([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"),
     re.compile(r"\bRequirement already satisfied: ([A-Za-z][\w.-]*)(?![\w.-])[^(\n]{0,300}\((\d[\w.+!]*)\)"),
@@ -164,40 +155,15 @@ def installed_by(text: str) -> InstalledEnvironment | None:
 
 def _environment(text: str, joined: str = "") -> InstalledEnvironment | None:
     """Return what is there at the end of a log: what it states, and what tools put in and did not take away again."""
-    stated = _versions(match.groups() for pattern in _STATED for match in pattern.finditer(f"{text}\n{joined}"))
-    put_in: dict[NormalizedName, str] = {}
+    matches = (match for pattern in _STATED for match in pattern.finditer(f"{text}\n{joined}"))
+    stated = versions_of((_CALLED.get(match[1].lower(), match[1]), match[2]) for match in matches)
     # Joined lines come first: what their first halves tell comes again, in its order.
-    for match in _CHANGED.finditer(f"{joined}\n{text}"):
-        many, sign, name, version, gone = match.groups()
-        added = _versions(_NAMED.findall(many) if many else [(name, version)] if sign else [])
-        if gone or sign == "-":
-            for each in (
-                [canonicalize_name(gone)] if gone else [each for each in added if added[each] == put_in.get(each)]
-            ):
-                put_in.pop(each, None)
-                stated.pop(each, None)
-            continue
-        if any(put_in.get(each, added[each]) != added[each] for each in added):
-            put_in.clear()  # Nothing took the other version away: this is another environment.
-        put_in |= added
-    found = stated | put_in
+    put_in, gone = left_by_installs(f"{joined}\n{text}")
+    found = {name: version for name, version in stated.items() if name not in gone} | put_in
     if not found:
         return None
     there = tuple(InstalledDistribution(name, version) for name, version in found.items())
     return InstalledEnvironment(there, source="log", kind=EnvironmentKind.LISTING, partial=True)
-
-
-def _versions(pairs: Iterable[tuple[str, ...]]) -> dict[NormalizedName, str]:
-    """Return what is a version, by name; the last of each name."""
-    found = {canonicalize_name(_CALLED.get(name.lower(), name)): _version(text.rstrip(".")) for name, text in pairs}
-    return {name: version for name, version in found.items() if version is not None}
-
-
-def _version(text: str) -> str | None:
-    try:
-        return str(Version(text))
-    except ValueError:
-        return None
 
 
 def known_causes(results: Sequence[KernelResult], profile: Profile | None, target: Target | None) -> Iterable[Finding]:
