@@ -53,11 +53,11 @@ OTHERS = {
     "COLUMNS": "The width of the page, at most 200; running text takes no more than 100.",
     "GITHUB_WORKSPACE": "Where no `.git` lies above the project: the folder from which reports name files.",
     "CI_PROJECT_DIR": "The same in a GitLab job.",
-    "PIP_*": "What pip reads: index, proxy, certificates, `PIP_UPLOADED_PRIOR_TO`, `PIP_CONFIG_FILE`; its "
-    "configuration files count too.",
+    "PIP_*": "What pip reads: index, proxy, certificates, `PIP_UPLOADED_PRIOR_TO`, `PIP_NO_BUILD_ISOLATION`, "
+    "`PIP_CONFIG_FILE`; its configuration files count too.",
     "UV_*": "What uv reads of indexes: `UV_INDEX`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL`, `UV_EXTRA_INDEX_URL`, "
     "`UV_FIND_LINKS`, `UV_NO_INDEX`, `UV_INDEX_<NAME>_USERNAME` and `_PASSWORD`, `UV_KEYRING_PROVIDER`, "
-    "`UV_EXCLUDE_NEWER`, `UV_CONFIG_FILE`, `UV_NO_CONFIG`; its configuration files count too.",
+    "`UV_EXCLUDE_NEWER`, `UV_NO_BUILD_ISOLATION`, `UV_CONFIG_FILE`, `UV_NO_CONFIG`; its configuration files count too.",
 }
 
 

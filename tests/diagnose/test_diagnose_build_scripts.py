@@ -150,11 +150,25 @@ def test_a_build_that_the_project_itself_does_without_isolation_does_not_stop() 
     assert not _built("import torch\n", _said("no-build-isolation", step=2), step=2, torch=1)
     assert _built("import torch\n", _said("no-build-isolation", step=3), step=2, torch=1)
     assert not _built("import torch\n", _said("no-build-isolation"))
+    assert not _built("import torch\n", _said("no-build-isolation"), step=2, torch=1)
+    (late,) = _built("import torch\n", _said("no-build-isolation"), step=1, torch=2)
+    assert "which is not there yet: `torch==2.3.1` (Dockerfile:4) installs it" in late.message
     assert not _built("import torch\n", _said("no-build-isolation", "Thing"))
     assert _built("import torch\n", _said("no-build-isolation", "other"))
     # Which setuptools is there nobody knows.
     assert _built("import pkg_resources\n")
     assert not _built("import pkg_resources\n", _said("no-build-isolation"))
+
+
+def test_a_variable_of_pip_that_leaves_isolation_on_is_told() -> None:
+    (finding,) = _built("import torch\n", _said("build-isolation", "1"))
+    assert finding.remedy is not None
+    assert finding.remedy.summary.endswith(
+        "; pip's `no-build-isolation` is set to `1` (Dockerfile:9), which leaves isolation on: `0` switches it off"
+    )
+    (finding,) = _built("import torch\n", _said("build-isolation", "1", step=3), step=2, torch=1)
+    assert finding.remedy is not None
+    assert "isolation on" not in finding.remedy.summary
 
 
 def test_what_is_added_to_the_build_requirements_is_there() -> None:

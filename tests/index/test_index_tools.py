@@ -20,9 +20,10 @@ from envdoctor.adapters.index.pip_settings import PipSettings, read_pip_settings
 from envdoctor.adapters.index.project_indexes import ProjectIndexes, indexes_of, read_uv_configuration, with_machines
 from envdoctor.adapters.project import read_project
 from envdoctor.model.profile import BoundIndex, Profile, ProfileTarget
+from envdoctor.model.project import Project
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.ports import IndexUnavailable
-from envdoctor.verbs.index_choice import IndexChoice, index_settings, open_ports
+from envdoctor.verbs.index_choice import IndexChoice, index_settings, open_ports, with_machines_builds
 
 Open = Callable[..., AnyIndex]
 
@@ -203,3 +204,41 @@ def test_an_extra_index_of_a_project_is_not_taken_twice(monkeypatch: pytest.Monk
     named = ProjectIndexes(extra=(ExtraIndex("a of requirements.txt:1", url),))
     found = with_machines(named, None, PipSettings(), read_uv_configuration())
     assert [item.name for item in found.extra] == ["a of requirements.txt:1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        *((word, "no-build-isolation") for word in ("0", "false", "no", "off", "n", "F")),
+        *((word, "build-isolation") for word in ("1", "true", "yes", "on", "y", "T")),
+        *((word, None) for word in ("", "maybe")),
+    ],
+)
+@pytest.mark.parametrize("by_file", [False, True])
+def test_pips_no_build_isolation_is_read_as_pip_reads_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: str, name: str | None, *, by_file: bool
+) -> None:
+    place = str(tmp_path / "pip.conf") if by_file else "PIP_NO_BUILD_ISOLATION"
+    if by_file:
+        Path(place).write_text(f"[install]\nno-build-isolation = {value}\n", encoding="utf-8")
+        monkeypatch.setenv("PIP_CONFIG_FILE", place)
+    else:
+        monkeypatch.setenv(place, value)
+    told = [(one.name, str(one.origin)) for one in read_pip_settings(tmp_path).options]
+    assert told == ([(name, place)] if name else [])
+
+
+def test_what_this_machine_builds_without_isolation_counts_for_a_project(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "uv.toml").write_text('no-build-isolation-package = ["a"]\n', encoding="utf-8")
+    monkeypatch.setenv("UV_CONFIG_FILE", str(tmp_path / "uv.toml"))
+    monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "0")
+    monkeypatch.setenv("UV_NO_BUILD_ISOLATION", "false")
+    options = with_machines_builds(Project(".")).options
+    assert [(one.name, one.value, str(one.origin)) for one in options] == [
+        ("no-build-isolation", "", "PIP_NO_BUILD_ISOLATION"),
+        ("no-build-isolation", "a", str(tmp_path / "uv.toml")),
+    ]
+    monkeypatch.setenv("UV_NO_BUILD_ISOLATION", "true")
+    assert str(with_machines_builds(Project(".")).options[1].origin) == "UV_NO_BUILD_ISOLATION"

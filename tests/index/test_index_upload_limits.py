@@ -222,9 +222,14 @@ def test_packages_on_one_index_are_said_to_be_left(tmp_path: Path) -> None:
         ("pip install --uploaded-prior-to=2024-05-02T00:00:00Z demo other\n", "setup.sh:1", []),
         ("D=2024-05-02T00:00:00Z\nuv pip install --exclude-newer $D demo\n", "setup.sh:2", []),
         (
+            "pip install -U pip uv\nexport UV_EXCLUDE_NEWER=2024-05-02T00:00:00Z\nuv pip install demo\n",
+            "setup.sh:2",
+            [],
+        ),
+        (
             "uv pip install --exclude-newer 2024-05-02T00:00:00Z demo\nuv pip install other\n",
             None,
-            ["`--exclude-newer` (setup.sh:1) holds for one command of several, and is not read"],
+            ["`exclude-newer` (setup.sh:1) holds for one command of several, and is not read"],
         ),
     ],
 )

@@ -109,6 +109,51 @@ def test_lines_of_words_and_dockerfile(read_files):
     assert all(command.checked for command in project.commands)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        # pip's variable is that of isolation itself: 0 switches it off, and 1 leaves it on.
+        ("a.sh", "export PIP_NO_BUILD_ISOLATION=0\npip install a\npip install b\n", [("no", 1, 1), ("no", 1, 2)]),
+        ("a.sh", "PIP_NO_BUILD_ISOLATION=false pip install a\npip install b\n", [("no", 1, 1)]),
+        ("a.sh", "env PIP_NO_BUILD_ISOLATION=off pip install a\n", [("no", 1, 1)]),
+        (
+            "a.sh",
+            "PIP_NO_BUILD_ISOLATION=0 pip install a\nPIP_NO_BUILD_ISOLATION=1 pip install b\n",
+            [("no", 1, 1), ("1", 2, 2)],
+        ),
+        ("a.sh", "PIP_NO_BUILD_ISOLATION=0\npip install a\n", []),
+        ("a.sh", "PIP_NO_BUILD_ISOLATION=0\nexport PIP_NO_BUILD_ISOLATION\npip install a\n", [("no", 2, 1)]),
+        ("a.sh", "export PIP_NO_BUILD_ISOLATION=0\nunset PIP_NO_BUILD_ISOLATION\npip install a\n", []),
+        ("a.sh", "export PIP_NO_BUILD_ISOLATION=1\npip install a\n", [("1", 1, 1)]),
+        ("a.sh", "export PIP_NO_BUILD_ISOLATION=$X\npip install a\n", []),
+        ("a.sh", "export PIP_NO_BUILD_ISOLATION=0\nuv pip install a\n", []),
+        ("a.sh", "export PIP_NO_BUILD_ISOLATION=0\npip install --no-build-isolation a\n", [("no", 2, 1)]),
+        ("a.sh", "export UV_NO_BUILD_ISOLATION=1\nuv pip install a\npip install b\n", [("no", 1, 1)]),
+        ("a.sh", "export UV_NO_BUILD_ISOLATION=0\nuv pip install a\n", []),
+        ("Dockerfile", "FROM x\nENV A=1 PIP_NO_BUILD_ISOLATION=0\nRUN pip install a\n", [("no", 2, 1)]),
+        ("Dockerfile", "FROM x\nENV PIP_NO_BUILD_ISOLATION no\nRUN pip install a\n", [("no", 2, 1)]),
+        ("a.bat", "set PIP_NO_BUILD_ISOLATION=0\npip install a\n", [("no", 1, 1)]),
+        ("a.ps1", '$env:PIP_NO_BUILD_ISOLATION = "0"\npip install a\n', [("no", 1, 1)]),
+        ("a.ps1", '$PIP_NO_BUILD_ISOLATION = "0"\npip install a\n', []),
+    ],
+)
+def test_a_build_without_isolation_by_a_variable_is_told(read_files, name, text, told):
+    project = read_files({name: text}, at=name)
+    assert [(one.value or "no", one.origin.line, one.step) for one in project.options] == told
+    assert all(one.name == ("build-isolation" if one.value else "no-build-isolation") for one in project.options)
+
+
+@pytest.mark.parametrize("name", ["UV_EXCLUDE_NEWER", "PIP_UPLOADED_PRIOR_TO"])
+def test_a_date_by_a_variable_is_told(read_files, name):
+    tool, option = ("uv pip", "exclude-newer") if name.startswith("UV") else ("pip", "uploaded-prior-to")
+    text = f"FROM x\nENV {name}=2024-01-01\nRUN {tool} install a\nRUN {tool} install --{option} 2023-01-01 b\n"
+    project = read_files({"Dockerfile": text}, at="Dockerfile")
+    assert [(one.name, one.value, one.origin.line, one.step) for one in project.options] == [
+        (option, "2024-01-01", 2, 1),
+        (option, "2023-01-01", 4, 2),
+    ]
+
+
 def test_a_build_without_isolation_is_told(read_files):
     text = "pip install torch\npip install a --no-build-isolation\nuv pip install --no-build-isolation-package b b c\n"
     project = read_files({"install.sh": text})

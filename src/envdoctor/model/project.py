@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
 
 __all__ = [
+    "BUILD_ISOLATION",
+    "NO_BUILD_ISOLATION",
     "FileLeftOut",
     "FileOption",
     "Group",
@@ -35,6 +37,8 @@ __all__ = [
     "ReadingProblemKind",
     "Repository",
     "SourceFile",
+    "pips_isolation",
+    "uvs_isolation",
 ]
 
 
@@ -111,13 +115,33 @@ class IndexOption:
     """The install command it belongs to; None: the whole file."""
 
 
+NO_BUILD_ISOLATION, BUILD_ISOLATION = "no-build-isolation", "build-isolation"
+_YES, _NO = frozenset({"y", "yes", "t", "true", "on", "1"}), frozenset({"n", "no", "f", "false", "off", "0"})
+
+
+def pips_isolation(value: str) -> bool | None:
+    """Return whether pip isolates builds by the value of ``PIP_NO_BUILD_ISOLATION``, None where it says neither.
+
+    The value is that of isolation itself, and not of the option's name: ``0``, ``false``, ``no`` and ``off`` switch it
+    off, ``1`` and ``yes`` leave it on, in pip's files too. So it is in pip 22.0, 23.2 and 26.3 (pip's issue 5735).
+    """
+    word = value.strip().lower()
+    return True if word in _YES else False if word in _NO else None
+
+
+def uvs_isolation(value: str) -> bool:
+    """Return whether uv isolates builds by the value of ``UV_NO_BUILD_ISOLATION``, which means what it says."""
+    return value.strip().lower() not in _YES
+
+
 @dataclass(frozen=True, slots=True)
 class FileOption:
     """Another option of pip that a file or a command sets, and that bears on what may be chosen."""
 
     name: str
     """``pre``, ``prefer-binary``, ``require-hashes``, ``no-binary``, ``only-binary``, ``trusted-host``,
-    ``no-build-isolation``, uv's ``extra-build-dependencies``, and the limits of ``model.upload_limit``."""
+    ``no-build-isolation``, ``build-isolation`` (with the value that leaves it on), uv's ``extra-build-dependencies``,
+    and the limits of ``model.upload_limit``."""
     value: str
     """Empty for a switch; ``no-build-isolation`` may name one package; of uv's, the package and what is
     added to its build requirements, or the package or index and its limit, with a space between."""

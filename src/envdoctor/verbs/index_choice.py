@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url
-from envdoctor.model.project import Project
+from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, Project
 from envdoctor.model.report import Setting
 from envdoctor.ports import Progress, UsageError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from envdoctor.model.target import Target
     from envdoctor.model.upload_limit import UploadLimits
 
-__all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports", "upload_settings"]
+__all__ = ["IndexChoice", "index_settings", "index_urls", "open_ports", "upload_settings", "with_machines_builds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,16 @@ def _limits(
         return configured_limits(project, named, read_pip_settings(), read_uv_configuration())
     except IndexSettingsError as error:
         raise UsageError(str(error)) from error
+
+
+def with_machines_builds(project: Project) -> Project:
+    """Return the project with what this machine's pip and uv are told to build without isolation."""
+    from envdoctor.adapters.index.pip_settings import read_pip_settings
+    from envdoctor.adapters.index.project_indexes import read_uv_configuration
+
+    told = (*read_pip_settings().options, *read_uv_configuration().options)
+    shared = tuple(option for option in told if option.name in (NO_BUILD_ISOLATION, BUILD_ISOLATION))
+    return replace(project, options=(*project.options, *shared)) if shared else project
 
 
 def upload_settings(choice: IndexChoice, project: Project | None = None) -> tuple[Setting, ...]:

@@ -18,7 +18,14 @@ from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetArch
 from envdoctor.ports import Tell, UsageError
 from envdoctor.toml_tables import Document
-from envdoctor.verbs.index_choice import IndexChoice, index_settings, index_urls, open_ports, upload_settings
+from envdoctor.verbs.index_choice import (
+    IndexChoice,
+    index_settings,
+    index_urls,
+    open_ports,
+    upload_settings,
+    with_machines_builds,
+)
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.settings import Settings, further_profile, further_profiles, parse_settings
 from envdoctor.verbs.target_choice import (
@@ -48,6 +55,7 @@ __all__ = [
     "recognised_profile",
     "sources_of",
     "upload_settings",
+    "with_machines_builds",
 ]
 
 _DEPTH = 4

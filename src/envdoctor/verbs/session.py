@@ -199,7 +199,7 @@ def _open(
     index = project_inputs.open_ports(choice, chosen, read, progress, target)
     bound = chosen is not None and bool(chosen.indexes)
     plain = project_inputs.open_ports(choice, None, read, progress) if bound else index
-    read = with_repositories(left_to_conda(read, index), index, target)
+    read = project_inputs.with_machines_builds(with_repositories(left_to_conda(read, index), index, target))
     return _Opened(read, index, plain, as_the_project_says(index, read, target), choice, way)
 
 

@@ -20,7 +20,7 @@ from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import FileOption
+from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, FileOption, pips_isolation
 from envdoctor.model.upload_limit import PIPS_LIMIT
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ _KEYS = (
     "no-index",
     "keyring-provider",
     PIPS_LIMIT,
+    NO_BUILD_ISOLATION,
 )
 _YES = frozenset({"1", "true", "yes", "on"})
 _CONSTANT = re.compile(r"^PyPI\s*=\s*PackageIndex\(\s*[\"'](https?://[^\"']+)[\"']", re.MULTILINE)
@@ -146,7 +147,6 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         if os.environ.get(variable):
             settled[key] = os.environ[variable], variable
     found = {key: value[0] if value else None for key, value in settled.items()}
-    limit = settled[PIPS_LIMIT]
     return PipSettings(
         index_url=(found["index-url"] or "").strip() or None,
         cert=found["cert"],
@@ -159,8 +159,21 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         keyring=(found["keyring-provider"] or os.environ.get("UV_KEYRING_PROVIDER")) != "disabled",
         unreadable=tuple(unreadable),
         places={key: value[1] for key, value in settled.items() if value},
-        options=(FileOption(PIPS_LIMIT, limit[0], FileOrigin(limit[1])),) if limit and limit[0] else (),
+        options=tuple(_options(settled)),
     )
+
+
+def _options(settled: Mapping[str, tuple[str, str] | None]) -> Iterator[FileOption]:
+    """Yield what bears on the files that may be chosen, and on how they are built."""
+    text, place = settled[PIPS_LIMIT] or ("", "")
+    if text:
+        yield FileOption(PIPS_LIMIT, text, FileOrigin(place))
+    text, place = settled[NO_BUILD_ISOLATION] or ("", "")
+    isolated = pips_isolation(text)
+    if isolated is not None:
+        yield FileOption(
+            BUILD_ISOLATION if isolated else NO_BUILD_ISOLATION, text if isolated else "", FileOrigin(place)
+        )
 
 
 def _parsed(text: str) -> RawConfigParser:

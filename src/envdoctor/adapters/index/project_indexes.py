@@ -21,7 +21,14 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import index_name, label_of, with_user
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.profile import BoundIndex
-from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, Project
+from envdoctor.model.project import (
+    NO_BUILD_ISOLATION,
+    FileOption,
+    IndexOption,
+    IndexOptionKind,
+    Project,
+    uvs_isolation,
+)
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.upload_limit import UVS_LIMIT, limit_text, limits_of_table
 from envdoctor.toml_tables import TomlError, read_toml
@@ -103,6 +110,7 @@ class _Found:
             for _, name, of, value in limits_of_table(part) if isinstance(part, dict) else ():
                 text = limit_text(value) or repr(value)
                 self.options.append(FileOption(name, f"{of} {text}" if of else text, FileOrigin(place)))
+            self.options += _shared_builds(part, place)
 
     def take_variables(self, variables: Mapping[str, str]) -> None:
         """Take what the environment says; ``NAME=URL`` names an index."""
@@ -116,6 +124,8 @@ class _Found:
             self.no_index, self.places["no-index"] = True, "UV_NO_INDEX"
         if limit := variables.get("UV_EXCLUDE_NEWER"):
             self.options.append(FileOption(UVS_LIMIT, limit, FileOrigin("UV_EXCLUDE_NEWER")))
+        if not uvs_isolation(variables.get("UV_NO_BUILD_ISOLATION", "")):
+            self.options.append(FileOption(NO_BUILD_ISOLATION, "", FileOrigin("UV_NO_BUILD_ISOLATION")))
 
     def _take(self, option: str, url: str, place: str) -> None:
         if option == "index-url":
@@ -123,6 +133,15 @@ class _Found:
             return
         (self.links if option == "find-links" else self.extra)[url] = None
         self.places[url] = place
+
+
+def _shared_builds(table: Any, place: str) -> Iterator[FileOption]:
+    """Yield what a table has built without isolation, a package or, without a value, all."""
+    packages = table.get(f"{NO_BUILD_ISOLATION}-package") if isinstance(table, dict) else None
+    for name in ([""] if isinstance(table, dict) and table.get(NO_BUILD_ISOLATION) is True else []) + (
+        [name for name in packages if isinstance(name, str)] if isinstance(packages, list) else []
+    ):
+        yield FileOption(NO_BUILD_ISOLATION, name, FileOrigin(place))
 
 
 def _files() -> Iterator[Path]:

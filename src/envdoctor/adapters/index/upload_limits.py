@@ -32,6 +32,8 @@ from envdoctor.model.upload_limit import (
 
 __all__ = ["configured_limits"]
 
+_INSTALLERS = frozenset({"pip", "uv", "setuptools", "wheel"})
+"""What a script installs first of all, with whatever version there is."""
 _UVS = (UVS_LIMIT, UVS_LIMIT_OF_PACKAGE, UVS_LIMIT_OF_INDEX, UVS_LIMIT_UNREAD)
 
 
@@ -61,14 +63,15 @@ def configured_limits(
 
 def _of_all_commands(project: Project, options: Iterable[FileOption], notes: list[str]) -> Iterator[FileOption]:
     """Yield the options of commands that hold for all that is installed."""
-    steps = {item.step for item in project.requirements if item.kind is RequirementKind.REQUIRE}
+    asked = [item for item in project.requirements if item.kind is RequirementKind.REQUIRE]
+    steps = {item.step for item in asked if item.name not in _INSTALLERS}
     typed = [option for option in options if option.step is not None]
     for option in typed:
         same = {one.step for one in typed if (one.name, one.value) == (option.name, option.value)}
         if option.name == UVS_LIMIT_OF_PACKAGE or steps <= same:
             yield option
         else:
-            notes.append(f"`--{option.name}` ({option.origin}) holds for one command of several, and is not read")
+            notes.append(f"`{option.name}` ({option.origin}) holds for one command of several, and is not read")
 
 
 def _names(named: ProjectIndexes) -> dict[str, str]:

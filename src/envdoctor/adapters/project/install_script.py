@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -20,7 +20,7 @@ from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_folders import Brought, ScriptFolders, below
-from envdoctor.adapters.project.script_options import keep_options, not_told
+from envdoctor.adapters.project.script_options import Exports, keep_options, not_told
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
@@ -122,10 +122,11 @@ def _is_more(draft: Draft, directory: Path, call: PipCommand) -> bool:
 
 
 def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
-    listed = [
-        replace(one, words=script.variables.expanded(one.words), into=script.variables.expanded(one.into))
-        for one in _assigning(script, text, dialect)
-    ]
+    exports, exported, listed = Exports(dialect, everything=script.dockerfile), [], []
+    for one in _assigning(script, text, dialect):
+        exported.append(exports.of(one.words, script.variables))
+        words, into = script.variables.expanded(one.words), script.variables.expanded(one.into)
+        listed.append(replace(one, words=words, into=into))
     calls = [read_pip_command(command.words) for command in listed]
     places, conditions = branches_of(text, listed, dialect)
     installing = [call is not None and call.verb == "install" for call in calls]
@@ -138,7 +139,7 @@ def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
             _leave_out(draft, script, command, instead[at])
         elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
             followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
-            _run(draft, script, call, command, [listed[each] for each in followed])
+            _run(draft, script, call, command, [listed[each] for each in followed], exported[at])
         elif call is not None:
             _leave_out(draft, script, command, LeftOut.BRANCH)
 
@@ -171,7 +172,14 @@ def _follow(script: _Script, command: Command) -> None:
     script.folders.follow(command)
 
 
-def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, following: list[Command]) -> None:
+def _run(
+    draft: Draft,
+    script: _Script,
+    call: PipCommand,
+    command: Command,
+    following: list[Command],
+    exported: Mapping[str, Word],
+) -> None:
     script.steps += 1
     step = script.steps
     origin = FileOrigin(script.file.shown, command.words[0].line)
@@ -190,7 +198,7 @@ def _run(draft: Draft, script: _Script, call: PipCommand, command: Command, foll
             upgrade="upgrade" in call.flags,
         )
     )
-    keep_options(draft, script.variables, call, origin, step)
+    keep_options(draft, script.variables, call, origin, step, exported)
     circumstances = Circumstances(step=step, no_deps=no_deps, index_url=index)
     if call.verb == "uninstall":
         _uninstall(draft, script, call, step)

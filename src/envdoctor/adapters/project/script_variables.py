@@ -107,6 +107,10 @@ class ScriptVariables:
             return text
         return match.group() if match else None
 
+    def value(self, name: str) -> str | None:
+        """Return the value that a variable has by now, None where it is not known."""
+        return self._values.get(self._key(name))
+
     def _assign(self, text: str) -> bool:
         match = _ASSIGNMENT.match(text)
         if match is None:

@@ -15,9 +15,9 @@ stops, too. Kernels for CUDA on macOS are left to RES102, which says to keep the
 ## Example
 
 `mmcv` 2.2.0 imports `pkg_resources` in its setup.py and declares no build requirements. `flash-attn` imports torch
-there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way; where the project says so
-itself, only a torch that its script installs later is reported. `numpy` 1.24.0 is built with
-setuptools 59.2.0, which stops on Python 3.12.
+there: `pip install --no-build-isolation flash-attn`, once torch is installed, is the way; where the project, or a
+setting of pip or uv, says so itself, only a torch that its script installs later is reported. `numpy` 1.24.0 is built
+with setuptools 59.2.0, which stops on Python 3.12.
 
 ## References
 
@@ -46,7 +46,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.project import FileOption
+from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, FileOption
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
@@ -238,11 +238,11 @@ def _troubles(
             continue
         found = f"its setup.py imports `{module}` (line {imports[module]}), which"
         way = f"install {module} first and then `pip install --no-build-isolation {name}`"
-        later = _installed_too_late(examination, package, module) if shared is not None and shared.step else None
+        later = _installed_too_late(examination, package, module) if shared is not None else None
         if shared is None:
             words = "its build requirements do not bring: an isolated build does not see the one that is installed"
             also = f'with uv, `no-build-isolation-package = ["{name}"]` in `[tool.uv]`'
-            yield Severity.WARNING, f"{found} {words}", f"{way}; {also}"
+            yield Severity.WARNING, f"{found} {words}", f"{way}; {also}{_isolated_all_the_same(examination, package)}"
         elif later is not None:
             yield Severity.WARNING, f"{found} is not there yet: `{later}` ({later.origin}) installs it", way
 
@@ -272,9 +272,18 @@ def _shares_the_environment(examination: Examination, package: ResolvedPackage) 
     options, step = examination.project.options if examination.project else (), _step_of(examination, package)
     for option in options:
         named = not option.value or canonicalize_name(option.value) == package.name
-        if option.name == "no-build-isolation" and named and option.step in (None, step):
+        if option.name == NO_BUILD_ISOLATION and named and option.step in (None, step):
             return option
     return None
+
+
+def _isolated_all_the_same(examination: Examination, package: ResolvedPackage) -> str:
+    """Return what pip makes of a ``no-build-isolation`` that is set to ``1`` or ``yes``; empty where none is."""
+    for option in examination.project.options if examination.project else ():
+        if option.name == BUILD_ISOLATION and option.step in (None, _step_of(examination, package)):
+            set_to = f"pip's `no-build-isolation` is set to `{option.value}` ({option.origin})"
+            return f"; {set_to}, which leaves isolation on: `0` switches it off"
+    return ""
 
 
 def _added(examination: Examination, package: ResolvedPackage) -> Iterator[ParsedRequirement]:
