@@ -206,10 +206,18 @@ def test_what_a_program_that_runs_another_logs_as_information_is_a_failure_all_t
         f"INFO:root:could not import triton\n{_TRACEBACK}ImportError: no triton\nINFO:root:serving",
         f"2026-01-01 10:00:00 INFO x: no cache: {_TRACEBACK}OSError: gone\n2026-01-01 10:00:00 INFO x: next",
         "[INFO] ERROR: Failed building wheel for x\n[INFO] Successfully installed x-1.0",
+        "INFO:app:Summary: ERROR: 3 CRITICAL: 0\n2026-01-01 10:00:00 INFO Metrics: FATAL: 0.0",
     ],
 )
 def test_what_a_program_logs_as_information_of_itself_is_none(log: str) -> None:
     assert failures_of(log) == ()
+
+
+@pytest.mark.parametrize("level", ["ERROR - ", "ERROR: ", "- app - ERROR - ", "| ERROR    | app.main:run:12 - "])
+@pytest.mark.parametrize("name", ["torch.cuda.OutOfMemoryError", "json.decoder.JSONDecodeError", "ValueError"])
+def test_the_class_of_an_exception_is_no_place_in_the_code(name: str, level: str) -> None:
+    (failure,) = failures_of(f"2026-01-01 10:00:00,123 {level}{name}: no room")
+    assert failure.line.endswith(f"{name}: no room")
 
 
 def test_lines_keep_their_numbers_and_lose_what_loggers_put_before_them() -> None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
+from envdoctor.diagnose.logs.log_lines import EXCEPTIONS, LogLine, lines_of_log
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["WENT_WELL", "LogFailure", "failures_of"]
@@ -34,10 +34,7 @@ _MAY_TELL = re.compile(
     r"|panic:|violation|Failure|LoadFile|Speicherz|segment|Abgebr|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
-_EXCEPTION = re.compile(
-    r"(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*)?(?:Error|Exception|Failure"
-    r"|Failed|Fault|Timeout|NotFound|Conflict)(?::(?:\s|$)|$)"
-)
+_EXCEPTION = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*)?{EXCEPTIONS}(?::(?:\s|$)|$)")
 _NO_FAILURE = re.compile(r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|GeneratorExit|StopIteration|CancelledError)\b")
 _CRASH = (
     r"(?:[\w./-]+: )*(?:line \d+: *)?(?:\d+ +)?"

@@ -6,7 +6,7 @@ import re
 
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["SEAM", "LogLine", "lines_of_log", "plain"]
+__all__ = ["EXCEPTIONS", "SEAM", "LogLine", "lines_of_log", "plain"]
 
 # ECMA-48, 5.4: parameters, intermediates, final byte; xterm's choice of a character set ends what `tput sgr0` writes.
 _COLOUR = re.compile(
@@ -39,7 +39,12 @@ _BEFORE = re.compile(
 )
 """A container's name, a time, a logger's brackets; each may stand before the others."""
 _SAID = re.compile(rf"(?:\[({_LEVEL})\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
-_PLACE = r"(?:[\w.<>-]+(?::[\w.<>-]+)*:\d+|[a-z][a-z0-9]*(?:\.\w+)+|[a-z0-9]+_\w+)\s*[-|:]|[\w.:<>-]+\s+[-|]\s"
+EXCEPTIONS = "(?:Error|Exception|Failure|Failed|Fault|Timeout|NotFound|Conflict)"
+"""How classes of exceptions are called, at their end."""
+_PLACE = (
+    rf"(?:[\w.<>-]+(?::[\w.<>-]+)*:\d+|[a-z][a-z0-9]*(?:\.(?!\w*{EXCEPTIONS}\b)\w+)+|[a-z0-9]+_\w+)\s*[-|:]"
+    r"|[\w.:<>-]+\s+[-|]\s"
+)
 """Before a colon and a space only what can be no exception and no other program's level."""
 _LOGGED = re.compile(
     rf"(?:[-|:]\s*)?(?:(?!{_LEVEL}\b)[\w.-]+\s*[-|:]\s*)?\b({_LEVEL})\b"
@@ -47,7 +52,7 @@ _LOGGED = re.compile(
 )
 """What a logger writes between time and message: its name, the level, a place in the code."""
 _PASSED_ON = re.compile(
-    r"(?:INFO\s*:\s*)?(?:[\w.-]{1,60}: ?)?(?=(?:ERROR|CRITICAL|FATAL): "
+    r"(?:INFO\s*:\s*)?(?:[\w.-]{1,60}: ?)?(?=(?:ERROR|CRITICAL|FATAL): (?!\d)"
     r"|error: (?:subprocess-exited-with-error|metadata-generation-failed|legacy-install-failure|failed-wheel-build"
     r"|command ['\"]|Failed to (?:build|prepare|download))"
     r"|(?:[\w./-]*/)?(?:gcc|g\+\+|nvcc|clang|clang\+\+|cc1plus|ld|cl|LINK)\s?: (?:fatal )?error\b)"
