@@ -219,10 +219,30 @@ def test_what_has_no_file_for_the_nearest_python_is_not_known_to_have_none_for_t
     assert main(["check", str(project)]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "conflict" not in said
-    assert "nothing is judged for the project's Python, and for Python 3.8, the nearest that is, it has no file" in said
+    assert (
+        "nothing is judged for the project's Python, and for Python 3.8, the nearest that is, it cannot be had" in said
+    )
     assert main(["lock", str(project)]) == 3
     (project / "requirements.txt").write_text("alpha==1.0\nalpha==2.0\n", encoding="utf-8")
     assert main(["check", str(project)]) == 1, "what no Python settles is a conflict on all"
+    (project / "requirements.txt").write_text('alpha==1.0\nalpha==2.0; python_version < "3.9"\n', encoding="utf-8")
+    assert main(["check", str(project)]) == 1, "what holds on both Pythons is one on both"
+    (project / "requirements.txt").write_text('alpha\nbeta==9.0; python_version >= "3.8"\n', encoding="utf-8")
+    assert main(["check", str(project)]) == 3, "a line that is not for the project's Python is no conflict there"
+
+
+def test_an_extra_without_a_file_for_the_nearest_python_is_not_known_not_to_hold(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    index.wheel("gamma", "1.0", tag="cp37-cp37m-manylinux1_x86_64")
+    index.wheel("gamma", "2.0")
+    (project / "requirements.txt").unlink()
+    text = '[project]\nname = "app"\nversion = "1"\nrequires-python = "<3.8"\ndependencies = ["alpha"]\n'
+    text += '[project.optional-dependencies]\nmore = ["gamma==1.0"]\n'
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert judged_for(capsys, project)[2] == {"RES011"}
+    assert main(["check", str(project)]) == 3
+    assert "the nearest that is, it cannot be had)" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

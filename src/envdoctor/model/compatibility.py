@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ __all__ = [
     "Compatibility",
     "admits",
     "admits_python",
+    "admitted_beyond",
     "admitted_minors",
     "can_use",
     "compatibility",
@@ -108,10 +109,14 @@ def not_judged(subject: str, python: tuple[int, int] | None) -> tuple[Environmen
 
 def nearest_beyond(requires_python: SpecifierSet) -> tuple[int, int] | None:
     """Return the known Python next to those that are admitted where nothing is judged for any of them; else None."""
-    if admitted_minors(requires_python):
-        return None
-    others = ((2, 7), *((3, minor) for minor in range(40)))
-    return next((nearest_known(python) for python in others if admits(requires_python, python)), None)
+    return next(map(nearest_known, admitted_beyond(requires_python)), None)
+
+
+def admitted_beyond(requires_python: SpecifierSet) -> Iterator[tuple[int, int]]:
+    """Yield the Pythons that are admitted where nothing is judged for any of them, oldest first."""
+    if not admitted_minors(requires_python):
+        others = ((2, 7), *((3, minor) for minor in range(40)))
+        yield from (python for python in others if admits(requires_python, python))
 
 
 @dataclass(frozen=True, slots=True)

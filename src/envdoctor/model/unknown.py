@@ -73,7 +73,7 @@ class UnknownKind(enum.Enum):
     NEWER_LEVEL = "newer-level"
     """Only with a newer glibc or macOS than is assumed has it a file, and nothing tells the target's."""
     PYTHON_NOT_JUDGED = "python-not-judged"
-    """It has no file for the nearest Python that is judged for; whether it has one for the project's is not known."""
+    """It cannot be had for the nearest Python that is judged for; whether it can for the project's is not known."""
     NOT_RUN = "not-run"
     """What it needs failed before: the subject is what is why."""
     SEARCH_GIVEN_UP = "search-given-up"

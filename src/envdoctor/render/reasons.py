@@ -77,7 +77,7 @@ def bare_reason(unknown: Unknown) -> str:
         needs, name = f"`{unknown.subject.name}` needs {unknown.cause} or later", unknown.cause.partition(" ")[0]
         return f"{needs}, and nothing tells which the target has (`--{name.lower()}` does)"
     if unknown.kind is UnknownKind.PYTHON_NOT_JUDGED:
-        nearest = f"for {unknown.cause}, the nearest that is, it has no file"
+        nearest = f"for {unknown.cause}, the nearest that is, it cannot be had"
         return f"nothing is judged for the project's Python, and {nearest}"
     if unknown.kind is UnknownKind.UNSOUND:
         return f"it fails its own check, which is a fault of envdoctor: {_objection(unknown)}"

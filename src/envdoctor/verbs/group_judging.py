@@ -26,7 +26,7 @@ from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Diagnosis, resolve_or_conflicts
 from envdoctor.resolve.manifest import Limits, Manifest
-from envdoctor.verbs.resolver_input import with_newer_level
+from envdoctor.verbs.resolver_input import with_newer_level, without_unjudged
 
 __all__ = ["judge_groups"]
 
@@ -173,6 +173,7 @@ class _Bench:
         if mine:
             asked = replace(manifest, requirements=(*manifest.requirements, *group.requirements))
             _, found = with_newer_level(asked, found, lambda other: resolve_or_conflicts(other, self._index))
+            found = without_unjudged(found, self._project, manifest.target)
             mine = tuple(conflict for conflict in found.conflicts if own.intersection(conflict.core))
             if not mine and found.unknowns:
                 return GroupOutcome(group.name, unknown=found.unknowns[-1])

@@ -10,13 +10,13 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.lock.pylock_reader import LockedProject
 from envdoctor.model.candidate import RejectionKind
-from envdoctor.model.compatibility import newer_level
+from envdoctor.model.compatibility import admitted_beyond, newer_level
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Profile
 from envdoctor.model.project import FileOption, Project
-from envdoctor.model.requirement import Requirement, RequirementKind
+from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.target import Target, dotted
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
@@ -192,13 +192,14 @@ def with_newer_level(
 
 
 def without_unjudged(found: Diagnosis, project: Project, target: Target) -> Diagnosis:
-    """Return what is left where files for another Python would settle a conflict, and nothing is judged for that one.
+    """Return what is left where another Python would settle a conflict, by its files or as a line is not for it.
 
-    Such a conflict is not known to be one; what would repair it is no remedy.
+    Nothing is judged for that one: such a conflict is not known to be one, and what would repair it is no remedy.
     """
-    if not project.unjudged_on(target):
+    if not found.conflicts or not project.unjudged_on(target):
         return found
-    open_ = [item for item in found.conflicts if any(one.kind in _OF_PYTHON for one in item.clash.rejections)]
+    others = [target.for_python(python) for python in admitted_beyond(project.chosen_python[0] or SpecifierSet())]
+    open_ = [item for item in found.conflicts if _is_of_python(item, target, others)]
     if not open_:
         return found
     unknowns = [_unknown_of(UnknownKind.PYTHON_NOT_JUDGED, item, f"Python {target.python_version}") for item in open_]
@@ -209,6 +210,15 @@ def without_unjudged(found: Diagnosis, project: Project, target: Target) -> Diag
 
 
 _OF_PYTHON = (RejectionKind.TAG, RejectionKind.REQUIRES_PYTHON)
+
+
+def _is_of_python(conflict: Conflict, target: Target, others: Sequence[Target]) -> bool:
+    """Return whether what is a conflict on the target may be none on one of the others."""
+    if any(one.kind in _OF_PYTHON for one in conflict.clash.rejections):
+        return True
+    markers = [line.marker for line in (*conflict.core, *(side.requirement for side in conflict.clash.sides))]
+    here = {str(marker): marker for marker in markers if may_hold(marker, target.marker_environment())}
+    return not all(may_hold(marker, other.marker_environment()) for marker in here.values() for other in others)
 
 
 def _levels(conflict: Conflict, target: Target) -> Iterator[tuple[int, int]]:
