@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
     from envdoctor.diagnose.wheel_facts import WheelFacts
     from envdoctor.model.environment import InstalledEnvironment
+    from envdoctor.model.project import Brought, Project
     from envdoctor.model.resolution import Resolution, ResolvedPackage
     from envdoctor.model.target import Target
 
-__all__ = ["PackageView", "Place", "Scene", "scenes"]
+__all__ = ["PackageView", "Place", "Scene", "of_image", "scenes"]
 
 _CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu\d+)?")
 _CUDA_VERSION = re.compile(r"(\d+)\.(\d)\b")
@@ -65,8 +66,8 @@ class PackageView:
     extras: frozenset[str] = frozenset()
     source_only: bool | None = None
     index: str | None = None
-    of_conda: bool = False
-    """Conda installs a build of its channels; the file of the plan only stands for it."""
+    other_build: bool = False
+    """Conda installs a build of its channels, or an image has one; the file of the plan only stands for it."""
     yanked: bool = False
     asked: bool = False
     """A person asks for it by name."""
@@ -147,13 +148,23 @@ def _label_by_conda(examination: Examination) -> str | None:
     return "cpu" if on_cpu else None
 
 
+def of_image(package: ResolvedPackage, project: Project | None) -> Brought | None:
+    """Return what the image has of a planned package, where that is what is planned; None where another is."""
+    version = Version(package.version.public)
+    own = [one for one in project.brought if one.name == package.name] if project is not None else []
+    return next((one for one in own if one.version == version and package.version.local in (None, one.label)), None)
+
+
 def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts) -> dict[str, PackageView]:
     packages: dict[str, PackageView] = {}
     for item in resolution.packages:
         label, source = item.version.local, "its version"
         if _is_of_conda(item, examination.target):
             label = _label_by_conda(examination) if item.name in _OF_TORCH else None
-            packages[item.name] = _planned_view(item, label, "the environment file", of_conda=True)
+            packages[item.name] = _planned_view(item, label, "the environment file", other_build=True)
+            continue
+        if (image := of_image(item, examination.project)) is not None and item.version.local is None:
+            packages[item.name] = _planned_view(item, image.label, f"the image at {image.origin}", other_build=True)
             continue
         if label is None and item.file.index != "default":
             label, source = _bound_label(examination, item.file.index), f"index {item.file.index}"
@@ -168,7 +179,7 @@ def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts
     return packages
 
 
-def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, of_conda: bool = False) -> PackageView:
+def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, other_build: bool = False) -> PackageView:
     return PackageView(
         item.name,
         item.version,
@@ -176,9 +187,9 @@ def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, of_c
         label=label,
         label_source=source if label else "",
         extras=item.extras,
-        source_only=item.file.kind is FileKind.SDIST and not of_conda,
+        source_only=item.file.kind is FileKind.SDIST and not other_build,
         index=item.file.index,
-        of_conda=of_conda,
+        other_build=other_build,
         yanked=item.file.yanked is not None,
         asked=any(wanted.origin.kind != "distribution" for wanted in item.wanted_by),
         set_aside=item.set_aside,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from packaging.markers import Marker
     from packaging.specifiers import SpecifierSet
     from packaging.utils import NormalizedName
+    from packaging.version import Version
 
     from envdoctor.model.origin import FileOrigin
     from envdoctor.model.profile import Exclusion
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUILD_ISOLATION",
     "NO_BUILD_ISOLATION",
+    "Brought",
     "FileLeftOut",
     "FileOption",
     "Group",
@@ -239,6 +241,22 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
+class Brought:
+    """A distribution that an image has before a Dockerfile's first command."""
+
+    name: NormalizedName
+    image: str
+    """The image as its line names it."""
+    origin: FileOrigin
+    version: Version | None = None
+    """None where nothing tells it."""
+    label: str = ""
+    """The local label of that build, ``cu121``; empty where nothing tells it."""
+    in_index: bool = False
+    """The default index's wheel of that version for the target can stand for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """A source file of the project."""
 
@@ -293,6 +311,8 @@ class Project:
     """Those that decide with the main list."""
     described: tuple[tuple[str, Repository], ...] = ()
     """URLs of direct references, each with what its repository says."""
+    brought: tuple[Brought, ...] = ()
+    """What the image of the Dockerfile that is judged has already; an installer leaves it where it fits."""
     duplicates_left_out: int = 0
     """Repeated lines beyond those in ``duplicates``."""
 

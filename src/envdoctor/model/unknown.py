@@ -60,6 +60,8 @@ class UnknownKind(enum.Enum):
     """Only building the file would tell; to ask again brings nothing."""
     DIRECT_REFERENCE = "direct-reference"
     """A file at a URL, which is not fetched."""
+    IN_IMAGE = "in-image"
+    """An image has it already, in a build that is not told, or that no index has; the cause is the image."""
     MARKER = "marker"
     """A marker that cannot be evaluated."""
     NO_REQUIREMENT = "no-requirement"

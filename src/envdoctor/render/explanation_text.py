@@ -123,7 +123,7 @@ def newer_reason(entry: NewerVersion) -> str:
         reasons.append("ruled out by " + "; ".join(_asked(item) for item in entry.excluded_by[:2]))
     if entry.unmet and not reasons:
         reasons.append("; ".join(_unmet(item) for item in entry.unmet[:2]))
-    return "; ".join(reasons) or "the search did not need it: a version that was locked, or a companion, decided"
+    return "; ".join(reasons) or "the search did not need it: a lock, an image or a companion decided"
 
 
 def _rejected(rejections: Sequence[Rejection]) -> Iterator[str]:

@@ -65,6 +65,9 @@ def bare_reason(unknown: Unknown) -> str:
         return f"{unknown.cause}, and {_ONLY_ITS_BUILD}" if unknown.cause else _ONLY_ITS_BUILD
     if unknown.kind is UnknownKind.DIRECT_REFERENCE:
         return f"a direct reference: {unknown.cause}" if unknown.cause else "a direct reference, which is not fetched"
+    if unknown.kind is UnknownKind.IN_IMAGE:
+        build = "a build that its tag does not tell, or that the index does not have"
+        return f"the image `{unknown.cause}` ({unknown.origin}) has it already, in {build}"
     if unknown.kind is UnknownKind.MARKER:
         return "its marker cannot be evaluated"
     if unknown.kind is UnknownKind.NO_REQUIREMENT:

@@ -13,13 +13,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
-from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage, Rejection, RejectionKind
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage, Rejection, RejectionKind
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.project import Repository
 from envdoctor.model.requirement import Requirement, RequirementKind, holds
 from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.resolve.brought import in_order, untold_build
 from envdoctor.resolve.candidates import CandidateList, Selector, pins, wheel_at, why_no_wheel
 from envdoctor.resolve.edges import Edge, highest, nodes_of, positions_of
 from envdoctor.resolve.manifest import Manifest
@@ -95,7 +96,9 @@ class DependencyGraph:
         """Return the candidates of a project; a project that no index has gets an empty list."""
         known = self._candidates.get(name)
         if known is None:
-            known = self._candidates[name] = self._read(name)
+            known = self._read(name)
+            untold = untold_build(self.manifest, known, self.applies)
+            known = self._candidates[name] = known if untold is None else self._closed(name, untold)
         return known
 
     @property
@@ -187,12 +190,8 @@ class DependencyGraph:
         return known
 
     def by_rank(self, name: NormalizedName, bits: int) -> Iterable[int]:
-        """Return positions in the order in which they are tried: the newest first, and as pip's options have it."""
-        wanted = self.manifest.policy.prefer_wheel
-        if name not in wanted and ":all:" not in wanted:
-            return positions_of(bits)
-        files = self.candidates(name).files
-        return sorted(positions_of(bits), key=lambda position: files[position][0].kind is not FileKind.WHEEL)
+        """Return positions in the order in which they are tried: an image's own, then the newest, as pip has it."""
+        return in_order(self.manifest, self.candidates(name), bits)
 
     def newest(self, name: NormalizedName) -> int:
         """Return the position of the newest version that the target could use, pre-releases only where admitted."""

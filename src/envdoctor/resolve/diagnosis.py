@@ -60,8 +60,9 @@ class Diagnosis:
 
     @property
     def on_trust(self) -> tuple[Unknown, ...]:
-        """Projects of which nothing is known, by name: direct references, and pages that could not be fetched."""
-        whole = (u for u in self.unknowns if u.is_of_an_index or u.kind is UnknownKind.DIRECT_REFERENCE)
+        """Projects of which nothing is known, by name: direct references, an image's, pages that were not fetched."""
+        kinds = (UnknownKind.DIRECT_REFERENCE, UnknownKind.IN_IMAGE)
+        whole = (unknown for unknown in self.unknowns if unknown.is_of_an_index or unknown.kind in kinds)
         found = (unknown for unknown in whole if unknown.subject.name and not unknown.subject.version)
         return tuple(sorted(found, key=lambda unknown: unknown.subject.name))
 

@@ -12,7 +12,7 @@ from envdoctor.model.candidate import DistributionFile
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Coupling, Exclusion
-from envdoctor.model.project import Repository
+from envdoctor.model.project import Brought, Repository
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Target
 
@@ -76,6 +76,8 @@ class Manifest:
     """The profile's, beside the shipped ones."""
     preferences: Mapping[NormalizedName, Version] = field(default_factory=dict)
     """Locked versions, kept wherever they still fit."""
+    brought: Mapping[NormalizedName, Brought] = field(default_factory=dict)
+    """What an image has before anything is installed, kept wherever it fits."""
     upgrade: frozenset[str] = frozenset()
     """Projects whose preference is dropped; ``:all:`` for every project."""
     described: Mapping[str, Repository] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from envdoctor.model.origin import written_by_a_person
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution, ResolvedPackage, WalkedBack
 from envdoctor.ports import Index
+from envdoctor.resolve.brought import is_of_image
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import Edge, base_name, highest, nodes_of, release_series
 from envdoctor.resolve.manifest import Manifest
@@ -145,6 +146,8 @@ def walked_back(
         if name != node or candidates.opaque:
             continue
         newest = graph.newest(name)
+        if is_of_image(graph.manifest, candidates, positions[node]):
+            continue  # What is there already is left alone, however old.
         if not _far(graph, name, positions[node], newest):
             continue
         demands = in_force.get(name, ())

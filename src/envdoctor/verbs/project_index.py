@@ -18,6 +18,7 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
+from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
 from envdoctor.model.origin import FileOrigin
@@ -30,15 +31,27 @@ from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 __all__ = ["as_the_project_says", "left_to_conda", "overrides_of_project"]
 
+_OF_WHEELS = Version("2.6")
+
 
 def as_the_project_says(index: Index, project: Project, target: Target) -> Index:
     """Return the index, with the demands of its metadata as the project's own settings leave them."""
     alone = without_demands(project, target)
     conda = _names_of_conda(project)
-    places = _local_wheels(project)
-    if not alone and len(conda) < 2 and not places:
+    places, beside = _local_wheels(project), _beside_image(project)
+    if not alone and len(conda) < 2 and not places and not beside:
         return index
-    return ProjectIndex(index, alone, conda, places)
+    return ProjectIndex(index, alone, conda, places, beside)
+
+
+def _beside_image(project: Project) -> frozenset[tuple[NormalizedName, NormalizedName]]:
+    """Return the image's torch with each of its libraries that a line names: conda's builds ask pip for none of them.
+
+    PyTorch's images have conda's builds up to 2.5.
+    """
+    own = [one.name for one in project.brought if one.name == "torch" and one.version and one.version < _OF_WHEELS]
+    lines = {line.name for line in project.requirements if own}
+    return frozenset((name, line) for name in own for line in lines if line.startswith("nvidia-") or line == "triton")
 
 
 def _local_wheels(project: Project) -> dict[str, str]:
@@ -125,11 +138,13 @@ class ProjectIndex:
         alone: frozenset[NormalizedName] = frozenset(),
         conda: frozenset[NormalizedName] = frozenset(),
         places: Mapping[str, str] = MappingProxyType({}),
+        beside: frozenset[tuple[NormalizedName, NormalizedName]] = frozenset(),
     ) -> None:
         self.inner = inner
         self._alone = alone
         self._conda = conda
         self._places = places
+        self._beside = beside
         self._known: dict[str, CoreMetadata] = {}
 
     def __getattr__(self, name: str) -> Any:
@@ -161,12 +176,14 @@ class ProjectIndex:
 
     def _lines(self, found: CoreMetadata) -> Iterator[str]:
         """Yield what counts: how conda's packages hold together is told by conda's metadata, not by the index's."""
+        of_conda = found.name in self._conda
+        owners = {owner for owner, _ in self._beside}
         for line in found.requires_dist:
             try:
-                name = canonicalize_name(Pep508(line).name) if found.name in self._conda else ""
+                name = canonicalize_name(Pep508(line).name) if of_conda or found.name in owners else ""
             except InvalidRequirement:
                 name = ""
-            if name not in self._conda:
+            if not (of_conda and name in self._conda) and (found.name, name) not in self._beside:
                 yield line
 
 

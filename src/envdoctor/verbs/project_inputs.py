@@ -55,6 +55,7 @@ __all__ = [
     "recognised_profile",
     "sources_of",
     "upload_settings",
+    "with_image",
     "with_machines_builds",
 ]
 
@@ -267,6 +268,18 @@ def asked_python(
         which += ", the nearest that is known" if asked[0].python_assumed else ""
         tell(f"taking {which}: {origin} asks for `python {wanted}`; `--target-python` chooses another")
     return asked
+
+
+def with_image(project: Project, tell: Tell, *, chosen: bool) -> Project:
+    """Return the project with what the image of its Dockerfile has, torch said aloud.
+
+    Without it where torch is ``chosen`` anew, by a profile or for the card.
+    """
+    for one in project.brought:
+        if one.name == "torch" and one.version is not None and not chosen:
+            why = "an installer leaves what is there and fits"
+            tell(f"taking torch {one.version} of the image `{one.image}` ({one.origin}) where it may stay: {why}")
+    return replace(project, brought=()) if chosen else project
 
 
 def _fits(target: ProfileTarget, choice: TargetChoice, system: str | None) -> bool:

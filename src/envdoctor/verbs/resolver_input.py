@@ -8,16 +8,18 @@ from dataclasses import replace
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.lock.pylock_reader import LockedProject
+from envdoctor.model.build_label import read_label
 from envdoctor.model.candidate import RejectionKind
 from envdoctor.model.compatibility import admitted_beyond, newer_level
 from envdoctor.model.conflict import Conflict
 from envdoctor.model.file_table import tags_of
 from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.profile import Profile
-from envdoctor.model.project import FileOption, Project
+from envdoctor.model.project import Brought, FileOption, Project
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
-from envdoctor.model.target import Target, dotted
+from envdoctor.model.target import Arch, Target, dotted
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index
 from envdoctor.resolve.diagnosis import Diagnosis
@@ -60,10 +62,26 @@ def manifest_of(
         exclusions=exclusions,
         couplings=profile.couplings if profile else (),
         preferences=dict(locked.versions) if locked else {},
+        brought=_brought(project, target),
         upgrade=upgrade,
         policy=policy_of(project),
         described=dict(project.described),
     )
+
+
+def _brought(project: Project, target: Target) -> dict[NormalizedName, Brought]:
+    """Return what the image has, and whether the default index's torch of that version can stand for the image's.
+
+    It does where both are for one major release of CUDA: what they ask for is the same then. For aarch64 a tag says
+    nothing: PyTorch's own images have a build for the CPU there.
+    """
+    torch = next((one for one in project.brought if one.name == "torch"), None)
+    stands = False
+    if torch is not None and torch.version is not None and target.arch is Arch.X86_64:
+        usual = read_label(shipped_wheel_facts().build_label("torch", torch.version, target))
+        own = read_label(torch.label)
+        stands = usual is not None and own is not None and usual.backend is own.backend and own.same_release(usual, 1)
+    return {one.name: replace(one, in_index=stands) for one in project.brought}
 
 
 def _replaced(project: Project) -> dict[NormalizedName, tuple[Requirement, ...]]:

@@ -194,6 +194,7 @@ def _open(
     """Open the index, and read what only it, or a repository, tells of the project."""
     chosen, target = taken.profile, taken.target
     read, way = with_torch(taken.project, chosen, taken.torch, locked, facts, target, tell)
+    read = project_inputs.with_image(read, tell, chosen=chosen is not None or way is not None)
     if way is not None:
         choice = replace(choice, bound=(way.index,) if way.index is not None else ())
     index = project_inputs.open_ports(choice, chosen, read, progress, target)

@@ -29,6 +29,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url, index_fault
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
+    Brought,
     FileLeftOut,
     FileOption,
     GroupChoice,
@@ -117,6 +118,7 @@ class Draft:
     environment_python_origin: FileOrigin | None = None
     environment_python_binds: bool = True
     """False where the file that says it decides nothing else."""
+    brought: tuple[Brought, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
     identities: dict[Path, tuple[NormalizedName, Version | None]] = field(default_factory=dict)
     """Name and version that the folders of projects state, as far as they were read; no version that a build tells."""
@@ -324,8 +326,7 @@ class Draft:
             inside = path.is_relative_to(self.boundary)
             there = inside and path.is_file()
         except (OSError, RuntimeError, ValueError):
-            inside, there = True, False
-            path = base / "invalid"
+            inside, there, path = True, False, base / "invalid"
         if not inside:
             message = f"`{reference}` lies outside the project and is not read"
             self.problem(ReadingProblemKind.OUTSIDE_PROJECT, origin, message, text)

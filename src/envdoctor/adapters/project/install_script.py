@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.conda_environment import read_conda_specification
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
-from envdoctor.adapters.project.docker_image import keep_python_of_image
+from envdoctor.adapters.project.docker_image import keep_image
 from envdoctor.adapters.project.dockerfile_lines import instructions, run_lines
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
@@ -71,7 +71,7 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     before = len(draft.commands)
     _read(draft, script, run_lines(file.text) if dockerfile else file.text, dialect)
     if dockerfile and alone:
-        keep_python_of_image(draft, file, [one.origin.line or 0 for one in draft.commands[before:]])
+        keep_image(draft, file, draft.commands[before:])
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
 

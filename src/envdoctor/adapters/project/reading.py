@@ -278,6 +278,7 @@ def _finished(draft: Draft) -> Project:
             if apart.requirements
         ),
         asked=tuple(draft.used_groups),
+        brought=draft.brought,
         unread=tuple(
             dict.fromkeys(
                 each.text or each.origin.path for each in problems if each.kind in _UNREAD and each.group is None

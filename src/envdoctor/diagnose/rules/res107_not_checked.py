@@ -4,7 +4,8 @@
 
 Names what was not read: a project whose page did not come, a version whose metadata only a build would tell, a search
 that met its limit. And what only a newer glibc or macOS than the assumed one has a file for: nothing and nobody tells
-the target's, so that this is neither right nor wrong.
+the target's, so that this is neither right nor wrong. And what the image of a Dockerfile has already, in a build
+of its own: an installer leaves it there, and nothing here knows it.
 
 ## Why it is bad
 
@@ -91,6 +92,7 @@ _WAYS = {
     UnknownKind.MAIN_LIST: "name the list by `--extra`, which judges it together with the main list",
     UnknownKind.OTHER_INDEX: "name the list by `--extra` or `--group`: its own index is asked then",
     UnknownKind.NOT_UNDERSTOOD: "give the text whole, as the program printed it",
+    UnknownKind.IN_IMAGE: "build the image, run `pip freeze` in it, and give what it prints with `--installed`",
     UnknownKind.NOT_RUN: "mend first what failed before it",
 }
 """What to do about that of which no index says more."""

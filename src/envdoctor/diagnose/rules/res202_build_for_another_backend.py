@@ -80,7 +80,7 @@ class _Build:
 
 def _label(examination: Examination, view: PackageView) -> tuple[str | None, str]:
     package = examination.resolution.get(view.name) if examination.resolution and view.place is Place.PLAN else None
-    if view.name == "torch" and package is not None and not view.of_conda:
+    if view.name == "torch" and package is not None and not view.other_build:
         label = label_inside(examination.archives, package)
         if label is not None:
             return label, f"torch/version.py in {package.file.filename}"
@@ -113,7 +113,7 @@ def _wants_torch(package: ResolvedPackage) -> bool:
 
 def _build_of(examination: Examination, view: PackageView, target: Target) -> _Build | None:
     """Return what a package was built for, None where that is not known."""
-    known = None if view.of_conda else _devices(examination, view, target)
+    known = None if view.other_build else _devices(examination, view, target)
     if known is not None and not view.source_only:
         backends = frozenset(Backend(item) for item in known.backends)
         words = " and ".join(_WORDS[Backend(item)] for item in known.backends) or "a CPU-only build"
@@ -221,7 +221,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
     unsure = view.index == "default" and any(True for _ in silent(examination)) and view.name == "torch"
     weak = unsure or (build.cpu_only and view.name != "torch")
     resolution = examination.resolution if view.place is Place.PLAN else None
-    by_conda = view.of_conda and build.cpu_only
+    by_conda = view.other_build and build.cpu_only
     return RULE.finding(
         subject=view.name,
         message=(

@@ -9,7 +9,8 @@ brings is not reported, nor is any other import of a file that needs one of them
 what stands in a folder with a list of its own, in a script that
 `cog.yaml` names, or in an add-on that Blender runs in its own Python. Of a part of ComfyUI or of stable-diffusion-webui
 neither the program's own modules are reported nor what it brings. Where some of the project's requirements could not be
-read, nothing is reported: they may bring it. Where only files of a package import it that neither the package itself
+read, or the image of its Dockerfile has torch already, nothing is reported: they may bring it. Where only files of a
+package import it that neither the package itself
 nor a command of the project loads, it is a note: whoever runs such a file by hand needs it.
 
 ## Why is this bad
@@ -213,9 +214,11 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
 
 
 def _unread(project: Project | None) -> bool:
-    """Whether some requirements are computed, or stand where they could not be read."""
+    """Whether requirements are computed, or stand where they could not be read, or an image has torch and more."""
     unread = (ReadingProblemKind.DYNAMIC, ReadingProblemKind.UNREAD)
-    return project is not None and (bool(project.unread) or any(item.kind in unread for item in project.problems))
+    if project is None:
+        return False
+    return bool(project.unread or project.brought) or any(item.kind in unread for item in project.problems)
 
 
 def _folders_below(scan: SourceScan, files: set[str]) -> tuple[str, ...]:

@@ -1,0 +1,128 @@
+"""What the image of a Dockerfile has, read of its name and tag."""
+
+from __future__ import annotations
+
+import pytest
+
+INSTALL = "RUN pip install alpha\n"
+
+
+def read(read_files, text):
+    return read_files({"Dockerfile": text, "list.txt": "beta\n"}, at="Dockerfile")
+
+
+def had(project):
+    return {one.name: str(one.version) if one.version else None for one in project.brought}
+
+
+UNTOLD = {"torch": None, "torchvision": None, "torchaudio": None}
+
+
+@pytest.mark.parametrize(
+    ("image", "versions", "label", "python"),
+    [
+        ("pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime", ("2.3.1", "0.18.1", "2.3.1"), "cu121", "3.10"),
+        ("docker.io/pytorch/pytorch:2.5.1-cuda12.4-cudnn9-devel", ("2.5.1", "0.20.1", "2.5.1"), "cu124", "3.11"),
+        ("pytorch/pytorch:2.2.1-cuda11.8-cudnn8-runtime@sha256:ab", ("2.2.1", "0.17.1", "2.2.1"), "cu118", "3.10"),
+        ("pytorch/pytorch:2.0.0-cuda11.7-cudnn8-devel", ("2.0.0", None, None), "cu117", "3.10"),
+        ("pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime", ("2.9.1", "0.24.1", "2.9.1"), "cu128", None),
+        ("pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime", (None, None, None), "cu116", "3.10"),
+    ],
+)
+def test_an_image_of_pytorch_names_torch_and_what_goes_with_it(read_files, image, versions, label, python):
+    project = read(read_files, f"FROM {image}\n{INSTALL}")
+    assert had(project) == dict(zip(UNTOLD, versions, strict=True))
+    assert {(one.label, one.image, str(one.origin)) for one in project.brought} == {(label, image, "Dockerfile:1")}
+    assert str(project.environment_python) == (f"=={python}.*" if python else "None")
+
+
+@pytest.mark.parametrize(
+    ("image", "python"),
+    [
+        ("rocm/pytorch:rocm6.2_ubuntu22.04_py3.10_pytorch_release_2.3.0", "3.10"),
+        ("rocm/pytorch:rocm5.7_ubuntu22.04_py3.10_pytorch_2.0.1", "3.10"),
+        ("rocm/pytorch:latest", None),
+        ("rocm/pytorch", None),
+        ("nvcr.io/nvidia/pytorch:24.05-py3", None),
+        ("nvcr.io/nvidia/l4t-pytorch:r35.2.1-pth2.0-py3", None),
+        ("nvcr.io/nvidia/l4t-ml:r36.2.0-py3", None),
+        ("dustynv/pytorch:2.1-r36.2.0", None),
+        ("intel/intel-extension-for-pytorch:2.3.110-xpu", None),
+        ("registry.example:5000/team/pytorch-training:2.3.0-gpu-py311-cu121-ubuntu20.04-ec2", "3.11"),
+        ("example/pytorch:2.0.1-py3.9.17-cuda11.8.0-ubuntu20.04", "3.9"),
+        ("pytorch/torchserve:latest-gpu", None),
+        ("pytorch/pytorch:latest", None),
+        ("pytorch/pytorch:${TAG}", None),
+        ("vllm/vllm-openai:v0.6.3", None),
+    ],
+)
+def test_of_a_build_of_their_own_the_version_is_not_known(read_files, image, python):
+    project = read(read_files, f"FROM {image}\n{INSTALL}")
+    assert had(project) == UNTOLD
+    assert {one.label for one in project.brought} == {""}
+    assert str(project.environment_python) == (f"=={python}.*" if python else "None")
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "python:3.10",
+        "ubuntu:22.04",
+        "nvidia/cuda:12.1.1-cudnn8-devel-ubuntu22.04",
+        "pytorch/manylinux-builder:cuda12.1",
+        "pytorch/libtorch-cxx11-builder:cuda12.1",
+        "torchtown/api:3",
+        "${BASE}",
+        "tensorflow/tensorflow:2.15.0-gpu",
+    ],
+)
+def test_other_images_have_no_torch_that_is_known(read_files, image):
+    assert read(read_files, f"FROM {image}\n{INSTALL}").brought == ()
+
+
+TAG = "2.3.1-cuda12.1-cudnn8-runtime"
+
+
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        (f"ARG TORCH=2.3.1\nFROM pytorch/pytorch:${{TORCH}}-cuda12.1-cudnn8-runtime\n{INSTALL}", True),
+        (f"FROM pytorch/pytorch:{TAG} AS base\nRUN ls\nFROM base\n{INSTALL}", True),
+        (f"FROM node:20 AS web\nRUN npm i\nFROM pytorch/pytorch:{TAG}\n{INSTALL}", True),
+        (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM python:3.10\nRUN pip install beta\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN pip install beta\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\n# no venv here\n{INSTALL}", True),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN python -m venv /opt/app\n{INSTALL}", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN conda install python=3.9 && pip install torch\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN conda create -n app python=3.9\n{INSTALL}", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --target /app alpha\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install -U pip && pip install torch\n", True),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install -U torch\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip uninstall -y torch && pip install torch\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --force-reinstall torch\n", False),
+    ],
+)
+def test_what_is_installed_into_counts(read_files, text, there):
+    assert ("torch" in had(read(read_files, text))) is there
+
+
+def test_what_is_upgraded_is_the_image_s_no_more(read_files):
+    text = f"FROM pytorch/pytorch:{TAG}\nRUN pip install --upgrade torchaudio -r list.txt\n"
+    assert set(had(read(read_files, text))) == {"torch", "torchvision"}
+
+
+def test_beside_a_list_the_image_says_nothing(read_files):
+    project = read_files({"Dockerfile": f"FROM pytorch/pytorch:{TAG}\n{INSTALL}", "requirements.txt": "alpha\n"})
+    assert project.brought == ()
+
+
+@pytest.mark.parametrize(
+    "image", [":tag", "@sha256:ab", "/", "a:", "torch", "pytorch:", "x" * 100_000, "a-" * 50_000 + "torch:1"]
+)
+def test_whatever_stands_for_an_image_is_read(read_files, image):
+    assert read(read_files, f"FROM {image}\n{INSTALL}").environment_python is None
+
+
+def test_thousands_of_stages_are_read(read_files):
+    stages = "".join(f"FROM pytorch/pytorch:{TAG} AS s{number}\n" for number in range(3_000))
+    assert had(read(read_files, f"{stages}FROM s2999\n{INSTALL}"))["torch"] == "2.3.1"
