@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
-__all__ = ["at_once", "open_file", "read_file", "special"]
+__all__ = ["at_once", "open_file", "pieces_of", "read_file", "special"]
 
 
 def open_file(path: Path) -> BufferedReader:
@@ -29,6 +30,13 @@ def read_file(path: Path, largest: int) -> bytes:
     if len(content) > largest:
         raise OSError(errno.EFBIG, f"it is larger than {largest // 1024**2} MiB", str(path))
     return content
+
+
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file, a MiB at a time. Raises OSError, for what is no regular file, too."""
+    with open_file(path) as stream:
+        while piece := stream.read(1024 * 1024):
+            yield piece
 
 
 def at_once(path: str, flags: int) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 from envdoctor.adapters.index.transport import Transport
 from envdoctor.adapters.index.zip_directory import Window
-from envdoctor.adapters.read_files import open_file
+from envdoctor.adapters.read_files import open_file, pieces_of
 from envdoctor.model.index_url import file_path
 
 __all__ = [
@@ -44,7 +44,6 @@ def _agree(pieces: Iterable[bytes], hashes: tuple[tuple[str, str], ...]) -> bool
     return all(found.hexdigest() == digest.lower() for found, digest in made)
 
 
-_PIECE = 1024 * 1024
 GONE = frozenset({404, 410})
 """Statuses that say that a file is not there, and not merely that it is not given now."""
 _TAIL = (48 * 1024, 384 * 1024)
@@ -89,14 +88,9 @@ class LocalBytes:
     def matches(self, hashes: tuple[tuple[str, str], ...]) -> bool:
         """Return whether the file has all of the hashes; without any it is not read."""
         try:
-            return _agree(self._pieces(), hashes)
+            return _agree(pieces_of(self._path), hashes)
         except OSError as error:
             raise NoBytes(error.strerror or str(error)) from None
-
-    def _pieces(self) -> Iterator[bytes]:
-        with open_file(self._path) as file:
-            while piece := file.read(_PIECE):
-                yield piece
 
     def tail(self) -> Window:
         """Return the whole file's last bytes."""
@@ -185,9 +179,8 @@ def digest_of_local(url: str) -> str | None:
 
     digest = hashlib.sha256()
     try:
-        with open_file(path) as stream:
-            while block := stream.read(1024 * 1024):
-                digest.update(block)
+        for piece in pieces_of(path):
+            digest.update(piece)
     except OSError:
         return None
     return digest.hexdigest()

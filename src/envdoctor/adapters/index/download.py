@@ -14,7 +14,7 @@ from envdoctor.adapters.index.archive_bytes import local_path
 from envdoctor.adapters.index.credentials import Credentials
 from envdoctor.adapters.index.pip_settings import read_pip_settings
 from envdoctor.adapters.index.transport import Transport, TransportError
-from envdoctor.adapters.read_files import open_file
+from envdoctor.adapters.read_files import pieces_of
 from envdoctor.adapters.user_folders import cache_folder
 from envdoctor.ports import DownloadFailed, UsageError
 
@@ -87,8 +87,7 @@ _SPARE = 64 * 1024 * 1024
 
 def _blocks_of(path: Path) -> Iterator[bytes]:
     try:
-        with open_file(path) as stream:
-            yield from iter(lambda: stream.read(_BLOCK), b"")
+        yield from pieces_of(path)
     except OSError as error:
         raise DownloadFailed(f"`{path}` cannot be read: {error.strerror}") from None
 
