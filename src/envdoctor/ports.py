@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from packaging.utils import NormalizedName
 
     from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
@@ -25,7 +27,7 @@ __all__ = [
     "SilentProgress",
     "Tell",
     "UsageError",
-    "refuse_device",
+    "open_typed",
     "refused_path",
 ]
 
@@ -170,7 +172,17 @@ def refused_path(error: BaseException, *, windows: bool = os.name == "nt") -> st
     return f"`{path}` cannot be used: {error.strerror}{way_on}"
 
 
-def refuse_device(file: BinaryIO, *, windows: bool = os.name == "nt") -> None:
-    """Raise OSError for a device that may have no end. A terminal has one, which Windows does not tell from a port."""
+def open_typed(path: Path, *, windows: bool = os.name == "nt") -> BinaryIO:
+    """Open a file that a person names, a pipe of their shell or a terminal, for its bytes. Raises OSError.
+
+    To a named pipe nobody may ever write, and a device may have no end; a terminal has one, which Windows does not tell
+    from a port.
+    """
+    # What a shell hands over stands in these two folders.
+    if path.is_fifo() and not path.as_posix().startswith(("/dev/", "/proc/")):
+        raise OSError(errno.EINVAL, "it is a named pipe, and no file")
+    file = path.open("rb")
     if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and (windows or not file.isatty()):
+        file.close()
         raise OSError(errno.EINVAL, "it is a device, which may have no end")
+    return file

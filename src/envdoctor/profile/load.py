@@ -8,7 +8,7 @@ from typing import Any
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.profile import Profile
-from envdoctor.ports import refuse_device
+from envdoctor.ports import open_typed
 from envdoctor.profile.build import build_profile
 from envdoctor.profile.consistency import inconsistencies
 from envdoctor.profile.merge import Merged, merge, single
@@ -89,11 +89,7 @@ def _no_such_profile(name: str) -> str:
 
 def _read(path: Path, source: str) -> str:
     try:
-        # A project's settings may name one, and nobody writes to it; a shell's own stand in these two folders.
-        if path.is_fifo() and not path.as_posix().startswith(("/dev/", "/proc/")):
-            raise ProfileError(source, [Fault("", "is a named pipe, and no file")])
-        with path.open("rb") as stream:
-            refuse_device(stream)
+        with open_typed(path) as stream:
             data = stream.read(LARGEST_BYTES + 1)
     except FileNotFoundError:
         raise ProfileError(source, [Fault("", "no such file")]) from None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledEnvironment
 from envdoctor.model.fact import Facts
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
-from envdoctor.ports import UsageError, refuse_device
+from envdoctor.ports import UsageError, open_typed
 
 __all__ = ["Pastes", "option_of_paste", "read_log_file", "read_pastes"]
 
@@ -163,9 +162,7 @@ def read_log_file(path: Path) -> str:
 def _ends(path: Path) -> tuple[bytes, bytes, int]:
     """Return a file's first bytes, its end, and how many lines there are before that end; it may be a pipe."""
     lines = 0
-    _refuse_pipe(path)
-    with path.open("rb") as file:
-        refuse_device(file)
+    with open_typed(path) as file:
         end = file.read(_LARGEST)
         begin = end[:4096]
         while more := file.read(_LARGEST):
@@ -177,18 +174,10 @@ def _ends(path: Path) -> tuple[bytes, bytes, int]:
     return begin, end, lines
 
 
-def _refuse_pipe(path: Path) -> None:
-    """Raise OSError for a named pipe, to which nobody may ever write; a shell's own stand in these two folders."""
-    if path.is_fifo() and not path.as_posix().startswith(("/dev/", "/proc/")):
-        raise OSError(errno.EINVAL, "it is a named pipe, and no file")
-
-
 def _text(path: Path, option: str) -> str:
     """Return a text file. Raises UsageError where it cannot be read, _NotUnderstood where it is no text."""
     try:
-        _refuse_pipe(path)
-        with path.open("rb") as stream:
-            refuse_device(stream)
+        with open_typed(path) as stream:
             data = stream.read(_LARGEST)
     except OSError as error:
         raise UsageError(f"{option}: cannot read `{path}`: {error.strerror or error}") from error
