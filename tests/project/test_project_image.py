@@ -117,6 +117,20 @@ def test_beside_a_list_the_image_says_nothing(read_files):
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}", f"on `pytorch/pytorch:{TAG}`, which has torch 2.3.1 already"),
+        ("FROM node AS web\nFROM rocm/pytorch\n", "on `rocm/pytorch`, which has torch of its own already"),
+        (f"FROM python:3.10\n{INSTALL}", ""),
+        (b"FROM \x00\xff", ""),
+    ],
+)
+def test_of_a_dockerfile_beside_a_list_its_torch_is_named(read_files, text, told):
+    project = read_files({"Dockerfile": text, "requirements.txt": "alpha\n"})
+    assert [(one.path, one.detail) for one in project.left_out] == [("Dockerfile", told)]
+
+
+@pytest.mark.parametrize(
     "image", [":tag", "@sha256:ab", "/", "a:", "torch", "pytorch:", "x" * 100_000, "a-" * 50_000 + "torch:1"]
 )
 def test_whatever_stands_for_an_image_is_read(read_files, image):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.adapters.project.draft import Draft, TextFile
+from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
+from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Dialect, Word
 from envdoctor.model.dataclass import dataclass
@@ -22,7 +24,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Brought, InstallCommand
 from envdoctor.shipped import couplings
 
-__all__ = ["keep_image"]
+__all__ = ["keep_image", "torch_of_image"]
 
 _INSTRUCTION = re.compile(r"^\s*(FROM|ARG)\s+((?:--\S+\s+)*)(\S+)(?:\s+AS\s+(\S+))?\s*$", re.I)
 _OF_PYTHON = re.compile(
@@ -75,6 +77,17 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
     if python is not None and used[0] is not None:
         exact = f"=={python}" if python.count(".") > 1 else f"=={python}.*"
         draft.set_environment_python(SpecifierSet(exact), FileOrigin(file.shown, used[0].line), binds=False)
+
+
+def torch_of_image(draft: Draft, path: Path) -> str:
+    """Return in words which torch the image of a Dockerfile that is not read has, the last one's; empty without."""
+    shown = draft.shown(path)
+    try:
+        file = TextFile(path, shown, decode(file_bytes(path, shown)).text)
+    except (ProjectFileError, NotText):
+        return ""
+    own = [one for stage in _stages(file) for one in stage.image.brought if one.name == "torch"]
+    return f"on `{own[-1].image}`, which has torch {own[-1].version or 'of its own'} already" if own else ""
 
 
 def _moved(draft: Draft, commands: Sequence[InstallCommand]) -> Iterator[str]:

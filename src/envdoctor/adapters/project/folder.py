@@ -274,9 +274,12 @@ def _name_the_rest(draft: Draft, found: Found) -> None:
         what = installs_more(draft, path) if draft.shown(path) not in seen else ""
         if what:
             draft.left_out.append(FileLeftOut(draft.shown(path), LeftOut.LAUNCHER, what))
+    if found.images:
+        from envdoctor.adapters.project.docker_image import torch_of_image
     for paths, reason in reasons:
         for path in paths:
             shown = draft.shown(path)
             if shown not in seen:
                 seen.add(shown)
-                draft.left_out.append(FileLeftOut(shown, reason))
+                what = torch_of_image(draft, path) if reason is LeftOut.IMAGE else ""
+                draft.left_out.append(FileLeftOut(shown, reason, what))

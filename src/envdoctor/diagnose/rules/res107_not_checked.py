@@ -92,7 +92,8 @@ _WAYS = {
     UnknownKind.MAIN_LIST: "name the list by `--extra`, which judges it together with the main list",
     UnknownKind.OTHER_INDEX: "name the list by `--extra` or `--group`: its own index is asked then",
     UnknownKind.NOT_UNDERSTOOD: "give the text whole, as the program printed it",
-    UnknownKind.IN_IMAGE: "build the image, run `pip freeze` in it, and give what it prints with `--installed`",
+    UnknownKind.IN_IMAGE: "build the image, keep what `pip freeze` prints in it, and judge that: "
+    "`envdoctor check --installed FILE`",
     UnknownKind.NOT_RUN: "mend first what failed before it",
 }
 """What to do about that of which no index says more."""
