@@ -465,3 +465,28 @@ def test_the_members_of_a_workspace_are_looked_for_once(read_files, monkeypatch)
     member = "[project]\nname = '{}'\nversion = '1'\ndependencies = ['six']\n"
     project = read_files({"pyproject.toml": root, **{f"m/{x}/pyproject.toml": member.format(x) for x in "abc"}})
     assert ([each.name for each in project.requirements], len(looked)) == (["six"] * 3, 1)
+
+
+OWN_EXTRAS = {
+    "setup.cfg": (
+        "[metadata]\nname = Mine\n[options]\ninstall_requires =\n  idna\n[options.extras_require]\n"
+        "gpu =\n  six\n  mine[all]\nAll_ =\n  mine[gpu]\n  mine[more]; sys_platform == 'win32'\nall = mine[GPU]\n"
+    ),
+    "setup.py": (
+        "from setuptools import setup\nsetup(name='Mine', install_requires=['idna'], extras_require={\n"
+        "'gpu': ['six', 'mine[all]'], 'all': ['mine[gpu]', \"mine[more]; sys_platform == 'win32'\"]})\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OWN_EXTRAS)
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_own_extras_that_a_list_of_setuptools_names_are_those_of_the_project(read_files, name, asked):
+    environment = {"sys_platform": "linux", "python_version": "3.11"}
+    project = read_files(
+        {name: OWN_EXTRAS[name]}, target_environment=environment, **({"groups": ["all"]} if asked else {})
+    )
+    lines = project.requirements if asked else [line for group in project.groups for line in group.requirements]
+    assert "six" in [line.name for line in lines]
+    assert not [line for line in lines if line.name == "mine" and line.marker is None]
+    assert project.problems == ()

@@ -6,10 +6,13 @@ import ast
 import configparser
 import re
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from packaging.markers import Marker
+from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.ini_text import read_ini
 from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
@@ -22,14 +25,17 @@ from envdoctor.adapters.project.specification import parse_pep508
 from envdoctor.adapters.project.toml_document import stated
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import ReadingProblemKind
-from envdoctor.model.requirement import GroupKind, Requirement, both_markers
+from envdoctor.model.project import ReadingProblem, ReadingProblemKind
+from envdoctor.model.requirement import GroupKind, Requirement, both_markers, may_hold
 from envdoctor.setup_markers import called
 
 __all__ = ["read_setup_cfg", "read_setup_py"]
 
 _SECTION = re.compile(r"^\[([^\]]+)\]")
 _OPTION = re.compile(r"^([^\s=:#;][^=:]*)[=:]\s*(.*)$")
+
+
+_ListT = TypeVar("_ListT")
 
 
 @dataclass(slots=True)
@@ -52,12 +58,41 @@ def read_setup_cfg(draft: Draft, path: Path, circumstances: Circumstances, wante
     for line, text in options.get(("options", "python_requires"), _Option(0)).values:
         draft.set_python(text, FileOrigin(file.shown, line, circumstances.included_from))
     main = options.get(("options", "install_requires"))
+    extras = {key: option for (section, key), option in options.items() if section == "options.extras_require"}
+
+    def read(option: _Option, circumstances: Circumstances) -> Iterator[str]:
+        return _read_list(draft, file, option, circumstances)
+
     if main is not None and wanted.main:
-        _read_list(draft, file, main, circumstances)
-    extras = [key for section, key in options if section == "options.extras_require"]
+        _with_own_extras(main, extras, circumstances, read)
     for group in groups_of(draft, GroupKind.EXTRA, extras, wanted):
-        option = options["options.extras_require", group.name]
-        _read_list(draft, file, option, replace(circumstances, group=group))
+        _with_own_extras(extras[group.name], extras, replace(circumstances, group=group), read)
+
+
+def _with_own_extras(
+    first: _ListT,
+    extras: Mapping[str, _ListT],
+    circumstances: Circumstances,
+    read: Callable[[_ListT, Circumstances], Iterator[str]],
+) -> None:
+    """Read a list, and those of the project's own extras that it names; ``read`` yields their names."""
+    known = {str(canonicalize_name(name)): value for name, value in extras.items()}
+    waiting = list(read(first, circumstances))
+    while waiting:
+        found = known.pop(waiting.pop(0), None)
+        waiting += read(found, circumstances) if found is not None else ()
+
+
+def _keep(
+    draft: Draft, file: TextFile, read: Requirement | ReadingProblem, circumstances: Circumstances
+) -> frozenset[str]:
+    """Keep what a line asks for; return the extras where it asks for the project itself, which is there."""
+    own, _ = draft.identities.get(file.path.parent, (None, None))
+    itself = isinstance(read, Requirement) and read.url is None and read.name == own
+    if isinstance(read, Requirement) and itself and may_hold(read.marker, draft.environment):
+        return frozenset(read.extras)
+    draft.add(read, circumstances)
+    return frozenset()
 
 
 def _check(file: TextFile) -> None:
@@ -95,7 +130,7 @@ def _options(text: str) -> dict[tuple[str, str], _Option]:
     return found
 
 
-def _read_list(draft: Draft, file: TextFile, option: _Option, circumstances: Circumstances) -> None:
+def _read_list(draft: Draft, file: TextFile, option: _Option, circumstances: Circumstances) -> Iterator[str]:
     values = option.values
     if len(values) == 1 and values[0][0] == option.line:
         # setuptools splits a value of one line at semicolons.
@@ -110,7 +145,7 @@ def _read_list(draft: Draft, file: TextFile, option: _Option, circumstances: Cir
             message = f"`{text}` is a value that only running code would tell"
             draft.problem(ReadingProblemKind.DYNAMIC, origin, message, text)
         elif text:
-            draft.add(parse_pep508(text, origin), circumstances)
+            yield from sorted(_keep(draft, file, parse_pep508(text, origin), circumstances))
 
 
 _LONGEST = 120
@@ -142,10 +177,19 @@ def read_setup_py(draft: Draft, path: Path, circumstances: Circumstances, wanted
     python = _string(arguments.get("python_requires"), module)
     if python:
         draft.set_python(python, FileOrigin(file.shown, arguments["python_requires"].lineno))
+    extras = _extras_of(arguments["extras_require"], module) if "extras_require" in arguments else {}
+
+    def read(nodes: Sequence[ast.expr], circumstances: Circumstances) -> Iterator[str]:
+        for node in nodes:
+            yield from _read(draft, file, module, node, circumstances)
+
     if "install_requires" in arguments and wanted.main:
-        _read(draft, file, module, arguments["install_requires"], circumstances)
-    if "extras_require" in arguments:
-        _extras(draft, file, module, arguments["extras_require"], circumstances, wanted)
+        _with_own_extras([arguments["install_requires"]], extras, circumstances, read)
+    if "extras_require" in arguments and not extras and (wanted.choice.extras or wanted.choice.either):
+        node = arguments["extras_require"]
+        _dynamic(draft, file, node.lineno, circumstances, "extras", ast.unparse(node))
+    for group in groups_of(draft, GroupKind.EXTRA, extras, wanted):
+        _with_own_extras(extras[group.name], extras, replace(circumstances, group=group), read)
 
 
 def _spread(node: ast.expr, module: Module) -> dict[str, ast.expr] | None:
@@ -175,7 +219,7 @@ def _string(node: ast.expr | None, module: Module) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _read(draft: Draft, file: TextFile, module: Module, node: ast.expr, circumstances: Circumstances) -> None:
+def _read(draft: Draft, file: TextFile, module: Module, node: ast.expr, circumstances: Circumstances) -> Iterator[str]:
     values = Values()
     try:
         evaluate(node, module, values)
@@ -190,23 +234,17 @@ def _read(draft: Draft, file: TextFile, module: Module, node: ast.expr, circumst
             read = parse_pep508(without_comment(text).strip(), origin)
             if isinstance(read, Requirement) and marker:
                 read = replace(read, marker=both_markers(read.marker, Marker(marker)))
-            draft.add(read, circumstances)
+            yield from sorted(_keep(draft, file, read, circumstances))
     for name, line in values.files:
         origin = FileOrigin(file.shown, line, circumstances.included_from)
         include_requirements(draft, name.lstrip("/\\"), file.path.parent, origin, circumstances)
 
 
-def _extras(
-    draft: Draft, file: TextFile, module: Module, node: ast.expr, circumstances: Circumstances, wanted: Wanted
-) -> None:
+def _extras_of(node: ast.expr, module: Module) -> dict[str, Sequence[ast.expr]]:
     named = module.items_of(node.id) if isinstance(node, ast.Name) else {}
     if not named:
         named = {key: [(value, "")] for key, value in dict_items(node)}
-    if not named and (wanted.choice.extras or wanted.choice.either):
-        _dynamic(draft, file, node.lineno, circumstances, "extras", ast.unparse(node))
-    for group in groups_of(draft, GroupKind.EXTRA, named, wanted):
-        for value, _ in named[group.name]:
-            _read(draft, file, module, value, replace(circumstances, group=group))
+    return {name: [value for value, _ in items] for name, items in named.items()}
 
 
 def _dynamic(
