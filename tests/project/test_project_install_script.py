@@ -363,6 +363,10 @@ GROWING = {
     "more.ps1": '$PK = "a"\n$PK += " b"\npip install $PK\n',
     "close.ps1": '$PK="a"\n$PK+=" b"\npip install $PK\n',
     "list.ps1": '$PK = @("a")\n$PK += "b"\npip install @PK\n',
+    "commas.ps1": '$PK = "a", "b"\npip install $PK\n',
+    "comma.ps1": '$PK = "a" , "b"\npip install @PK\n',
+    "added.ps1": '$PK = @("a")\n$PK += @("b")\npip install @PK\n',
+    "param.ps1": 'param([string]$A = "a", [string]$B = "b")\npip install $A $B\n',
     "Dockerfile": 'FROM x\nARG PK=a\nENV PK="$PK b"\nRUN pip install $PK\n',
 }
 
@@ -393,7 +397,12 @@ def test_a_variable_that_names_itself_grows(read_files, name):
         ("method.ps1", '$PK = "a"\n$PK = $PK.Trim()\npip install $PK\n'),
         ("other.ps1", '$A = "a"\n$PK = $A -replace "a", "b"\npip install $PK\n'),
         ("item.ps1", '$A = @("a", "b")\n$PK = $A[0]\npip install $PK\n'),
-        ("comma.ps1", '$PK = "a", "b"\n$PK += "c"\npip install $PK\n'),
+        ("called.ps1", '$PK = "a b"\npip install $PK.Split(" ")\n'),
+        ("first.ps1", '$PK = @("a", "b")\npip install $PK[0]\n'),
+        ("run.ps1", "$PK = Get-Content list.txt\npip install $PK\n"),
+        ("choice.ps1", '$PK = if ($gpu) { "a" } else { "b" }\npip install $PK\n'),
+        ("part.bat", "set V=1.2.3\npip install a==%V:~0,3%\n"),
+        ("replaced.bat", "set V=1-2\npip install a==!V:-=.!\n"),
     ],
 )
 def test_an_install_line_that_is_not_known_leaves_the_rest_incomplete(read_files, name, text):

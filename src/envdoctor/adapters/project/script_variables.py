@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import field, replace
+from itertools import pairwise
 
 from envdoctor.adapters.project.shell_words import Dialect, Word
 from envdoctor.model.dataclass import dataclass
@@ -14,18 +15,24 @@ __all__ = ["ScriptVariables"]
 _USE = {
     Dialect.POSIX: re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*]\])?(?::?-(?P<default>[^{}]*))?\}|(?P<name>\w+|@|\*))"),
     Dialect.CMD: re.compile(r"%(?P<name>\w+)%|!(?P<braced>\w+)!|%%(?P<loop>\w)\b|%(?P<default>[~\d*]\w*)"),
-    Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?(?P<name>\w+)\}?|^@(?P<braced>\w+)$", re.I),
+    Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?(?P<name>\w+\b)\}?(?!\.[a-z_]\w*\(|\[\d)|^@(?P<braced>\w+)$", re.I),
 }
 _LONGEST = 10_000
 """Characters that values may add to a text: one that names another twice, and so on, doubles with each line."""
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.S)
 _OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>\+?=.*)?$", re.I)
 _LIST = re.compile(r"^@?\((?P<inside>.*)\)$", re.S)
+_COMMA = re.compile(r",(?![<>=!~])")
+"""Between two of a list, and not between two bounds of one."""
 _COMPUTED = re.compile(r"[`]|\$\(")
-_EXPRESSION = re.compile(
-    r"\$\{?(?:env:)?\w+\}?(?:\.[a-z_]\w*\(|\[\d)|(?:^|\s)-[ci]?(?:replace|split|join|match|as|f)\b", re.I
-)
-"""What PowerShell computes of a variable."""
+_OPERATOR = re.compile(r"(?:^|\s)-[ci]?(?:replace|split|join|match|as|f)\b", re.I)
+_PART = {
+    Dialect.POSIX: re.compile(r"\$\{"),
+    Dialect.CMD: re.compile(r"%\w+:[^%]*%|!\w+:[^!]*!"),
+    Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?\w+\}?(?:\.[a-z_]\w*\(|\[\d).*", re.I | re.S),
+}
+"""What a shell computes of a variable: a part of it, or what it makes of it."""
+_RUNS = frozenset({"if", "switch", "foreach", "for", "while", "do", "try", "&", "."})
 _KEYWORDS = ("then", "else", "do", "{")
 
 
@@ -64,13 +71,22 @@ class ScriptVariables:
             return
         for at, text in enumerate(texts):
             match = _OF_POWERSHELL.match(text)
-            if match is not None and match["value"]:
-                more, _, value = match["value"].partition("=")
-                self._set(match["name"], value, more=bool(more))
-            elif match is not None and texts[at + 1 : at + 2] in (["="], ["+="]):
+            more, sign, value = (match["value"] or "").partition("=") if match is not None else ("", "", "")
+            rest = list(texts[at + 1 :])
+            if match is not None and not sign and rest[:1] in (["="], ["+="]):
+                more, sign = rest.pop(0)[:-1], "="
+            elif sign:
+                rest.insert(0, value)
+            if match is not None and sign:
                 # Between the brackets of `param` several stand in a row, each with one value.
-                value = " ".join(texts[at + 2 :]) if at == 0 else "".join(texts[at + 2 : at + 3]).rstrip(",")
-                self._set(match["name"], value, more=texts[at + 1] == "+=", computed="+" in texts[at + 2 :])
+                after = (n for n in range(1, len(rest)) if _is_assignment(rest[n : n + 2]))
+                self._set_powershell(match["name"], rest[: 1 if at else next(after, None)] or [""], more=bool(more))
+
+    def _set_powershell(self, name: str, words: Sequence[str], *, more: bool) -> None:
+        listed = len(words) > 1 and all(one.endswith(",") or two.startswith(",") for one, two in pairwise(words))
+        runs = words[0].lower() in _RUNS or (len(words) > 1 and not listed)
+        value = " ".join(filter(None, (word.strip(",") for word in words)))
+        self._set(name, f"({value})" if listed else value, more=more, computed=runs)
 
     def _learn_batch(self, texts: Sequence[str]) -> None:
         first = texts[0].lower().lstrip("@")
@@ -103,7 +119,7 @@ class ScriptVariables:
         if self.dialect is not Dialect.CMD and _COMPUTED.search(text):
             return text
         match = _USE[self.dialect].search(text)
-        if match is None and self.dialect is Dialect.POSIX and "${" in text:
+        if match is None and _PART[self.dialect].search(text):
             return text
         return match.group() if match else None
 
@@ -121,9 +137,9 @@ class ScriptVariables:
     def _set(self, name: str, value: str, *, more: bool = False, computed: bool = False) -> None:
         key = self._key(name)
         items = _LIST.match(value)
-        inside = items["inside"].replace(",", " ").strip() if items else value
+        inside = _COMMA.sub(" ", items["inside"]).strip() if items else value
         plain = self._expand(inside)
-        computed |= self.dialect is Dialect.POWERSHELL and _EXPRESSION.search(inside) is not None
+        computed |= self.dialect is Dialect.POWERSHELL and _OPERATOR.search(inside) is not None
         known = None if computed or self.unknown(plain) else plain
         before = self._values.get(key, "" if more else None)
         grows = more or any(self._key(_named(use)) == key for use in _USE[self.dialect].finditer(inside))
@@ -164,6 +180,11 @@ class ScriptVariables:
             return match.group()
 
         return _USE[self.dialect].sub(value, text) if any(sign in text for sign in "$%!@") else text
+
+
+def _is_assignment(texts: Sequence[str]) -> bool:
+    match = _OF_POWERSHELL.match(texts[0])
+    return match is not None and (bool(match["value"]) or texts[1:] in (["="], ["+="]))
 
 
 def _named(use: re.Match[str]) -> str:
