@@ -508,3 +508,37 @@ def test_a_script_that_runs_as_it_stands_has_no_arguments(read_files, name, line
     project = read_files({name: line + "\n"})
     assert names(project) == ([] if unread else ["torch==2.1"])
     assert [item.kind for item in project.problems] == [ReadingProblemKind.UNREAD] * unread
+
+
+ON, MORE = "https://index.example/cu121", "https://index.example/more"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kept"),
+    [
+        ("a.sh", f"export PIP_INDEX_URL={ON}\npip install a\n", [("index-url", ON, 1)]),
+        ("a.sh", f"PIP_INDEX_URL={ON} pip install a\npip install b\n", [("index-url", ON, 1)]),
+        ("a.sh", f"export PIP_INDEX_URL={ON}\npip install -i {MORE} a\n", [("index-url", MORE, 1)]),
+        ("a.sh", f"export PIP_INDEX_URL={ON}\nuv pip install a\n", []),
+        ("a.sh", f"PIP_INDEX_URL={ON}\npip install a\n", []),
+        (
+            "Dockerfile",
+            f'FROM x\nENV PIP_EXTRA_INDEX_URL="{ON} {MORE}"\nRUN pip install a\n',
+            [("extra-index-url", ON, 1), ("extra-index-url", MORE, 1)],
+        ),
+        (
+            "a.sh",
+            f"export PIP_EXTRA_INDEX_URL={ON}\npip install --extra-index-url {MORE} a\n",
+            [("extra-index-url", MORE, 1), ("extra-index-url", ON, 1)],
+        ),
+        ("a.sh", f"export UV_INDEX=torch={ON}\nuv pip install a\n", [("extra-index-url", ON, 1)]),
+        ("a.sh", f"export UV_INDEX={ON}\nuv pip install --index {MORE} a\n", [("extra-index-url", MORE, 1)]),
+        ("a.bat", f"set PIP_FIND_LINKS={ON}\npip install a\n", [("find-links", ON, 1)]),
+        ("a.ps1", f'$env:PIP_INDEX_URL = "{ON}"\npip install a\n', [("index-url", ON, 1)]),
+    ],
+)
+def test_the_index_of_a_variable_that_a_script_exports_is_the_command_s(read_files, name, text, kept):
+    project = read_files({name: text}, at=name)
+    assert [(one.kind.value.lstrip("-"), one.url, one.step) for one in project.index_options] == kept
+    first = next((url for kind, url, _ in kept if kind == "index-url"), None)
+    assert project.requirements[0].index_url == first

@@ -31,7 +31,7 @@ from envdoctor.model.upload_limit import (
     uvs_first_too_new,
 )
 
-__all__ = ["Exports", "keep_options", "not_told"]
+__all__ = ["Exports", "keep_options", "not_told", "with_indexes"]
 
 _INDEX_KINDS = {
     "index-url": IndexOptionKind.INDEX_URL,
@@ -40,11 +40,21 @@ _INDEX_KINDS = {
 }
 _SWITCHES = ("pre", "prefer-binary", "require-hashes", "no-build-isolation")
 _VARIABLES = {
+    "PIP_INDEX_URL": ("pip", "index-url"),
+    "PIP_EXTRA_INDEX_URL": ("pip", "extra-index-url"),
+    "PIP_FIND_LINKS": ("pip", "find-links"),
+    "UV_DEFAULT_INDEX": ("uv", "index-url"),
+    "UV_INDEX_URL": ("uv", "index-url"),
+    "UV_INDEX": ("uv", "extra-index-url"),
+    "UV_EXTRA_INDEX_URL": ("uv", "extra-index-url"),
+    "UV_FIND_LINKS": ("uv", "find-links"),
     "PIP_NO_BUILD_ISOLATION": ("pip", NO_BUILD_ISOLATION),
     "UV_NO_BUILD_ISOLATION": ("uv", NO_BUILD_ISOLATION),
     "PIP_UPLOADED_PRIOR_TO": ("pip", PIPS_LIMIT),
     "UV_EXCLUDE_NEWER": ("uv", UVS_LIMIT),
 }
+_URLS = re.compile(r"(?:[\w.-]+=(?=\w+:))?([^\s,]+)")
+"""Addresses of a variable; uv takes a name before one."""
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
 _SET_BY_POWERSHELL = re.compile(r"\$env:(\w+)(?:=|$)", re.I)
 _BEFORE = frozenset({"env", "sudo", "then", "else", "do", "if", "!", "time"})
@@ -95,6 +105,16 @@ class Exports:
         return [texts[1].partition("=")[0].upper()] if is_set else ()
 
 
+def with_indexes(call: PipCommand, exported: Mapping[str, Word]) -> None:
+    """Give a command the indexes of the variables that it gets: an option goes before one, or beside it with pip."""
+    typed = {name for name, _ in call.options}
+    for variable, word in exported.items():
+        tool, name = _VARIABLES[variable]
+        beside = tool == "pip" and name != "index-url"
+        if tool == call.tool and name in _INDEX_KINDS and (beside or name not in typed):
+            call.options += [(name, Word(url, word.line)) for url in _URLS.findall(word.text)]
+
+
 def keep_options(
     draft: Draft,
     variables: ScriptVariables,
@@ -124,7 +144,7 @@ def keep_options(
     typed = {name for name, _ in call.options} | call.flags
     for variable, word in exported.items():
         tool, name = _VARIABLES[variable]
-        if tool == call.tool and name not in typed:
+        if tool == call.tool and name not in typed and name not in _INDEX_KINDS:
             _keep_variable(draft, tool, name, word, FileOrigin(command.path, word.line), step)
 
 
