@@ -251,6 +251,9 @@ def test_pipes_and_devices_are_not_opened(tmp_path: Path):
     with pytest.raises(ProjectFileError, match="this is a named pipe"):
         read_project(tmp_path / "requirements.txt")
     assert read_project(tmp_path).unread == ("requirements.txt",)
+    (tmp_path / "below").mkdir()
+    os.mkfifo(tmp_path / "below" / "pyproject.toml")
+    assert read_project(tmp_path).unread == ("requirements.txt",)
     with pytest.raises(ProjectFileError, match="this is a device"):
         read_project(Path(os.devnull))
 

@@ -21,6 +21,7 @@ from envdoctor.adapters.project.file_names import (
     is_side_list,
 )
 from envdoctor.adapters.project.sources import is_left_alone
+from envdoctor.adapters.read_files import open_file
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Found", "denied_below", "enter", "is_own_lock", "look_into", "nested_files"]
@@ -253,8 +254,8 @@ def _says_what_is_needed(path: Path) -> bool:
     name = path.name.lower()
     if name == "pyproject.toml":
         try:
-            with path.open(encoding="utf-8", errors="replace") as stream:
-                start = stream.read(_LONGEST)
+            with open_file(path) as stream:
+                start = stream.read(_LONGEST).decode("utf-8", "replace")
         except OSError:
             return False
         return any(mark in start for mark in _SAYS_WHAT_IS_NEEDED)
