@@ -18,7 +18,7 @@ _WORDS: tuple[bytes, ...] = (
     b"${", b"%", b"%s", b"{0}", b"*", b".*", b"!", b"+", b"-", b"--", b"..", b"../", b"/", b"//", b"://",
     b"http://[::1", b"file:///", b"null", b"true", b"NaN", b"Infinity", b"1e999", b"-1", b"0", b"00", b"0x",
     b"1_0", b"1!", b"\xc2\xb2", b"\xd9\xa3", b"1.0.dev0+local", b"9" * 400, b"9" * 5000, b"\x1b[31m",
-    b"\xf0\x9f\x92\xa9", b"\xed\xa0\x80", b"\\ud800", b"\\u0000", b"[" * 3000, b"{" * 3000, b"(" * 3000,
+    b"\xf0\x9f\x92\xa9", b"\xed\xa0\x80", b"\\ud800", b"\\u0000", b"\\n", b"[" * 3000, b"{" * 3000, b"(" * 3000,
     b"a=" * 2000, b"python_version < '3'", b"extra == 'x'", b"-r", b"-e", b"--hash=", b"git+https://",
     b"sha256=", b"name", b"version", b"\t",
 )  # fmt: skip

@@ -150,7 +150,7 @@ def _python(left: ast.expr, operator: str, right: ast.expr) -> str | None:
     numbers = [right] if not whole else list(right.elts) if isinstance(right, ast.Tuple) else []
     if said not in ("sys.version_info[0]", "sys.version_info.major") and not whole:
         return None
-    values = [item.value for item in numbers if isinstance(item, ast.Constant) and isinstance(item.value, int)]
+    values = [item.value for item in numbers if isinstance(item, ast.Constant) and type(item.value) is int]
     exact = operator in ("==", "!=")
     if len(values) != len(numbers) or len(values) not in (1, 2) or operator not in _OPPOSITE or "in" in operator:
         return None
@@ -169,7 +169,7 @@ def _python(left: ast.expr, operator: str, right: ast.expr) -> str | None:
 
 
 def _text(node: ast.expr) -> str | None:
-    """Return a text that can stand in a marker."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and '"' not in node.value:
-        return node.value
+    """Return a text that can stand in a marker, which knows no quotes within, no backslashes and no line breaks."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value if node.value.isprintable() and not set('"\\') & set(node.value) else None
     return None

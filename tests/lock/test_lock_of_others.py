@@ -63,3 +63,12 @@ def test_a_lock_beside_a_project_is_said_not_to_hold_where_its_files_are_of_no_u
     main(["check", str(lock.parent), *target])
     said = " ".join(capsys.readouterr().out.split())
     assert ("`pylock.toml` (holds)" if there else f"`pylock.toml` (does not hold here: {why})") in said
+
+
+@pytest.mark.parametrize("marker", [r'os_name == "a\nb"', r'platform_release != "a\nb" and os_name == "a\nb"'])
+def test_a_lock_for_a_marker_with_a_line_break_is_judged(
+    marker: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = f"lock-version = '1.0'\ncreated-by = 'x'\nenvironments = ['{marker}']\npackages = []\n"
+    (tmp_path / "pylock.toml").write_text(lines, encoding="utf-8")
+    assert judged(capsys, tmp_path / "pylock.toml", "linux") == (3, [("RES006", "pylock.toml")])

@@ -141,3 +141,17 @@ def test_functions_that_call_each_other_are_followed_to_an_end(read_files):
     text = f"{HEAD}def f0():\n    return ['six']\n{functions}setup(install_requires=f18())\n"
     project = read_files({"setup.py": text})
     assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]
+
+
+@pytest.mark.parametrize("system", [r"wi\n32", r"win\\32", r"win32\\", r"\0", r"win\"32"])
+def test_a_system_whose_name_no_marker_can_hold_makes_no_marker(read_files, system):
+    text = f'import sys\nLIST = ["six"]\nif sys.platform == "{system}":\n    LIST.append("idna")\n'
+    project = read_files({"setup.py": HEAD + text + "setup(install_requires=LIST)\n"})
+    assert [(line.name, line.marker) for line in project.requirements] == [("six", None)]
+    assert [each.kind for each in project.problems] == [ReadingProblemKind.DYNAMIC]
+
+
+def test_a_truth_is_no_number_of_a_python(read_files):
+    text = 'import sys\nLIST = ["six"]\nif sys.version_info < (True, 5):\n    LIST.append("idna")\n'
+    project = read_files({"setup.py": HEAD + text + "setup(install_requires=LIST)\n"})
+    assert [line.name for line in project.requirements] == ["six"]

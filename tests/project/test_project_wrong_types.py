@@ -100,3 +100,22 @@ def test_any_value_may_have_a_wrong_type(tmp_path, name):
                 read_project(path, variables={}, target_environment=LINUX)
             except ProjectFileError as error:  # noqa: PERF203 - each file by itself
                 assert "\n" not in str(error)
+
+
+# A text of a marker may hold a line break, which nothing that is written out may.
+BROKEN_MARKER = r"""
+[project]
+name = "x"
+version = "1"
+dependencies = ['core; os_name == "a\nb"']
+[tool.uv]
+override-dependencies = ['core<2; os_name == "a\nb"']
+"""
+
+
+def test_markers_with_a_line_break_are_put_together(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(BROKEN_MARKER)
+    read = read_project(tmp_path, variables={}, target_environment=LINUX)
+    (core,) = read.requirements
+    assert str(core.specifier) == "<2"
+    assert [core.marker.evaluate({**LINUX, "os_name": name}) for name in ("posix", "a\nb")] == [False, True]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from packaging.markers import Marker
@@ -34,10 +36,10 @@ def join_locks(locks: Mapping[str, Pylock]) -> Pylock:
         raise LockError("two or more locks are joined, each of a target of its own")
     targets = {path: _target(path, lock) for path, lock in locks.items()}
     _refuse_equal(targets, locks)
-    markers = {path: str(lock.environments[0]) for path, lock in locks.items() if lock.environments}
+    markers = {path: lock.environments[0] for path, lock in locks.items() if lock.environments}
     document = Pylock(
         lock_version=Version("1.0"),
-        environments=[Marker(text) for text in markers.values()],
+        environments=list(markers.values()),
         requires_python=_requires_python(targets.values()),
         created_by=next(iter(locks.values())).created_by,
         packages=list(_packages(locks, markers)),
@@ -106,7 +108,7 @@ def _requires_python(targets: Any) -> SpecifierSet:
     return SpecifierSet(f">={pythons[0][0]}.{pythons[0][1]},<{pythons[-1][0]}.{pythons[-1][1] + 1}")
 
 
-def _packages(locks: Mapping[str, Pylock], markers: Mapping[str, str]) -> Iterator[Package]:
+def _packages(locks: Mapping[str, Pylock], markers: Mapping[str, Marker]) -> Iterator[Package]:
     found: dict[tuple[str, str, str | None], dict[str, Package]] = {}
     for path, lock in locks.items():
         for package in lock.packages:
@@ -114,7 +116,7 @@ def _packages(locks: Mapping[str, Pylock], markers: Mapping[str, str]) -> Iterat
     several = {name for name, _, _ in found if sum(name == other for other, _, _ in found) > 1}
     for _, of_one in sorted(found.items(), key=lambda item: item[0][0]):
         everywhere = len(of_one) == len(locks)
-        marker = None if everywhere else Marker(" or ".join(f"({markers[path]})" for path in of_one))
+        marker = None if everywhere else reduce(or_, (markers[path] for path in of_one))
         yield _joined(list(of_one.values()), marker, several)
 
 

@@ -79,9 +79,12 @@ def may_hold_on(marker: Marker, target: Target) -> bool:
 
     What compares a system's release counts as if it held: markers know no negation around it.
     """
-    from packaging.markers import Marker
+    from packaging.markers import InvalidMarker, Marker
 
-    asked = Marker(_OF_RELEASE.sub(_HOLDS, str(marker)))
+    try:
+        asked = Marker(_OF_RELEASE.sub(_HOLDS, str(marker)))
+    except InvalidMarker:  # A line break in one of its texts: written out it is no marker any more.
+        return True
     patches = (target.python_full,) if target.python_full else [f"{target.python_version}.{one}" for one in _PATCHES]
     return any(may_hold(asked, replace(target, python_full=one).marker_environment()) for one in patches)
 

@@ -103,9 +103,7 @@ def both_markers(first: Marker | None, second: Marker | None) -> Marker | None:
     """Return the marker that holds where both do; none where neither says anything."""
     if first is None or second is None:
         return first or second
-    from packaging.markers import Marker
-
-    return Marker(f"({first}) and ({second})")
+    return first & second
 
 
 class RequirementKind(enum.Enum):
