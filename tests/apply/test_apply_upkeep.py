@@ -320,3 +320,22 @@ def test_without_a_profile_none_is_named(
     capsys.readouterr()
     assert main(arguments) == 0
     assert ".venv` has what the lock names\n" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--yes"])
+def test_what_a_later_patch_release_alone_can_have_is_not_put_on_this_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    later = f">={sys.version_info[0]}.{sys.version_info[1]}.{sys.version_info[2] + 1}"
+    refused = make_wheel("pure", "2.0", {"pure.py": ""}, requires=(f"six; extra == 'x'\nRequires-Python: {later}",))
+    pages = as_index(refused, make_wheel("pure", "1.0", {"pure.py": ""}))
+    page = pages["simple/pure/"].replace(b'<a href="/pure-2.0', b'<a data-requires-python="%s" href="/pure-2.0')
+    pages["simple/pure/"] = page.replace(b"%s", later.replace(">", "&gt;").encode())
+    (tmp_path / "requirements.txt").write_text("pure\n")
+    with serve(pages) as it:
+        for _ in range(2):
+            assert main(["fix", str(tmp_path), "--index-url", f"{it.url}simple/", option]) == 0
+    said = "".join(capsys.readouterr())
+    assert "pure 2.0" not in said
+    assert option == "--yes" or "pure 1.0" in said
+    assert option == "--dry-run" or (site_of(tmp_path / ".venv") / "pure-1.0.dist-info").is_dir()

@@ -77,6 +77,8 @@ class EnvironmentState:
     path: str
     exists: bool
     python: tuple[int, int] | None = None
+    python_full: str | None = None
+    """``3.11.7``, where its Python runs."""
     distributions: tuple[InstalledDistribution, ...] = ()
     brought: Mapping[str, str] = field(default_factory=dict)
     """Version by name of what earlier fixes put where nothing was."""

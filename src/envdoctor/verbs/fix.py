@@ -58,14 +58,14 @@ def _with_python(check: CheckRequest, state: EnvironmentState, machine: ThisMach
                 "with `--env`, an environment will be made there"
             )
             return check, message
-        target = replace(check.target, python=state.python, python_full=None)
+        target = replace(check.target, python=state.python, python_full=state.python_full)
         return replace(check, target=target, python_choices=()), None
     found = [(python, machine.find_python((python,))) for python in wanted]
     available = tuple(python for python, answer in found if answer is not None)
     if not available:
         choices = " or ".join(dotted(python) for python in wanted)
         return check, f"no Python {choices} was found here; install one (with its venv), or give it with `--python`"
-    target = replace(check.target, python=available[0], python_full=None)
+    target = replace(check.target, python=available[0], python_full=machine.full_version(available[0]))
     request = replace(check, target=target, python_choices=available if len(available) > 1 else ())
     return request, None
 

@@ -97,6 +97,7 @@ class ThisMachine:
             environment,
             exists=True,
             python=facts.python if facts else read.python,
+            python_full=facts.full if facts else None,
             distributions=tuple(own),
             brought=record.brought if record is not None else {},
             lost=frozenset(item.subject for item in read.problems if item.loses_code and item.path not in removed),
@@ -130,6 +131,11 @@ class ThisMachine:
             if facts is not None:
                 return facts.executable, python
         return None
+
+    def full_version(self, python: tuple[int, int]) -> str | None:
+        """Return the version with its patch release of an interpreter that was found."""
+        facts = self._found.get(python)
+        return facts.full if facts is not None else None
 
     def installer(self, state: EnvironmentState) -> tuple[str, bool]:
         """Return the installer's name, and whether it refuses invalid metadata. Raises RuntimeError."""

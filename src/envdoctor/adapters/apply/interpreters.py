@@ -67,6 +67,11 @@ class PythonFacts:
     """PEP 668: its distribution does not want packages installed into it."""
 
     @property
+    def full(self) -> str:
+        """``3.11.7``."""
+        return ".".join(map(str, self.version))
+
+    @property
     def python(self) -> tuple[int, int]:
         """Major and minor version."""
         return self.version[0], self.version[1]
