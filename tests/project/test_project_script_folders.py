@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from envdoctor.model.project import ReadingProblemKind
@@ -115,3 +117,23 @@ def test_a_script_that_clones_what_its_checkout_was_cloned_from_means_it(read_fi
 def test_redirections_one_behind_another_are_read(read_files):
     project = read_files({"install.sh": "echo " + "a>" * 5000 + "b\npip install six\n"}, at="install.sh")
     assert (names(project), project.problems) == (["six"], ())
+
+
+@pytest.mark.parametrize(
+    ("cells", "asked"),
+    [
+        (["!cd sub\n", "!pip install -r requirements.txt\n"], ["main"]),
+        (["!cd sub && make\n!pip install -r requirements.txt\n"], ["main"]),
+        (
+            ["%%bash\ncd sub\npip install -r requirements.txt\n", "%pip install -r requirements.txt\n"],
+            ["inner", "main"],
+        ),
+        (["%cd sub\n", "!pip install -r requirements.txt\n"], ["inner"]),
+        (["%cd sub\n%cd ..\n!pip install -r requirements.txt\n"], ["main"]),
+        (["import os\nos.chdir('sub')  # there\n!pip install -r requirements.txt\n"], ["inner"]),
+    ],
+)
+def test_each_command_of_a_notebook_has_a_shell_of_its_own(read_files, cells, asked):
+    text = json.dumps({"cells": [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]}, indent=1)
+    project = read_files({**CHECKOUT, "a.ipynb": text}, at="a.ipynb")
+    assert (names(project), project.problems) == (asked, ())

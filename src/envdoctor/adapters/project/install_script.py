@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -63,8 +63,8 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     alone = not draft.files
     file = draft.load(path)
     dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    lines = instructions(file.text) if dockerfile else None
-    script = _Script(file, dockerfile, ScriptFolders(draft.boundary, path.parent, lines), ScriptVariables(dialect))
+    folders = ScriptFolders(draft.boundary, path.parent, dockerfile, instructions(file.text) if dockerfile else ())
+    script = _Script(file, dockerfile, folders, ScriptVariables(dialect))
     if not dockerfile:
         _note_other_system(draft, file, dialect)
     script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
@@ -87,9 +87,12 @@ def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
     draft.problem(ReadingProblemKind.UNSUPPORTED, FileOrigin(file.shown), f"{message}; `--target-os` names another")
 
 
-def read_commands(draft: Draft, file: TextFile) -> None:
-    """Read commands of a shell that stand in a file of another form, such as a notebook; each stops what follows."""
-    folders = ScriptFolders(draft.boundary, file.path.parent)
+def read_commands(draft: Draft, file: TextFile, starts: Sequence[int]) -> None:
+    """Read commands of a shell that stand in a file of another form, such as a notebook; each stops what follows.
+
+    ``starts``: the lines on which shells of their own begin.
+    """
+    folders = ScriptFolders(draft.boundary, file.path.parent, starts=starts)
     script = _Script(file, False, folders, ScriptVariables(Dialect.POSIX), stops_on_error=True)
     _read(draft, script, file.text, Dialect.POSIX)
 

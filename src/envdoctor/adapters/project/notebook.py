@@ -13,6 +13,7 @@ from envdoctor.adapters.project.install_script import read_commands
 __all__ = ["python_of", "read_notebook"]
 
 _CALL = re.compile(r"^\s*(?:%|!|%%(?:bash|sh|capture)\s*$)")
+_CHANGED = re.compile(r"^\s*os\.chdir\(\s*([\"'])([^\"']+)\1\s*\)\s*(?:[;#].*)?$")
 _INSERTED = re.compile(r"(?<!\$)\{(\w+)\}")
 _SHELL_CELL = re.compile(r"^\s*%%(?:bash|sh|shell)\b")
 
@@ -24,7 +25,8 @@ def read_notebook(draft: Draft, path: Path, *, required: bool) -> None:
     """
     file = draft.load(path, json_refused=False)
     before = len(draft.commands)
-    read_commands(draft, TextFile(file.path, file.shown, _commands(file)))
+    text, starts = _commands(file)
+    read_commands(draft, TextFile(file.path, file.shown, text), starts)
     if required and len(draft.commands) == before:
         raise ProjectFileError(file.shown, None, "no `%pip install` or `!pip install` line was found in this notebook")
 
@@ -45,8 +47,11 @@ def _plain(line: str) -> str:
     return "" if line.lstrip().startswith(("%", "!", "?")) else line
 
 
-def _commands(file: TextFile) -> str:
-    """Return the shell commands of the cells, each in the file's line that it stands in, where that can be found."""
+def _commands(file: TextFile) -> tuple[str, list[int]]:
+    """Return the shell commands of the cells, each in the file's line that it stands in, where that can be found.
+
+    With the lines on which shells begin: each ``!`` has one of its own, ``%cd`` and ``os.chdir`` count for all.
+    """
     try:
         cells = json_of(file.text, file.shown)["cells"]
         sources = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
@@ -54,14 +59,20 @@ def _commands(file: TextFile) -> str:
         raise ProjectFileError(file.shown, None, "not a Jupyter notebook: it has no list of cells") from error
     lines = file.text.splitlines()
     placed: dict[int, str] = {}
+    starts: list[int] = []
     at = 0
     for source in sources:
-        for command in _of_cell(source):
+        whole = bool(_SHELL_CELL.match(source.partition("\n")[0]))
+        for count, command in enumerate(_of_cell(source)):
             at = _line_of(command, lines, at)
+            text = _CHANGED.sub(r"%cd \2", command).strip()
+            if not text.startswith("%cd"):
+                text = text.lstrip("%!").strip()
             # IPython's `{name}` is a variable of Python, which nobody runs here.
-            placed[at] = _INSERTED.sub(r"${\1}", command.lstrip().lstrip("%!").strip())
+            placed[at] = _INSERTED.sub(r"${\1}", text)
             at += 1
-    return "\n".join(placed.get(number, "") for number in range(max(placed, default=-1) + 1))
+            starts += [at] if not whole or not count else []
+    return "\n".join(placed.get(number, "") for number in range(max(placed, default=-1) + 1)), starts
 
 
 def _source(cell: dict[str, object]) -> str:
@@ -72,7 +83,8 @@ def _source(cell: dict[str, object]) -> str:
 def _of_cell(source: str) -> list[str]:
     lines = source.replace("\\\n", " ").splitlines()
     whole = bool(lines) and bool(_SHELL_CELL.match(lines[0]))
-    return lines[1:] if whole else [line for line in lines if _CALL.match(line) and not line.lstrip().startswith("%%")]
+    called = (line for line in lines if _CALL.match(line) or _CHANGED.match(line))
+    return lines[1:] if whole else [line for line in called if not line.lstrip().startswith("%%")]
 
 
 def _line_of(command: str, lines: list[str], start: int) -> int:

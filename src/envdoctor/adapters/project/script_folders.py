@@ -59,8 +59,9 @@ class ScriptFolders:
     boundary: Path
     beside: Path
     """The script's own folder."""
-    instructions: Sequence[int] | None = None
-    """The lines on which a Dockerfile's instructions begin, each of which has a shell of its own; None of a script."""
+    container: bool = False
+    starts: Sequence[int] = ()
+    """The lines on which shells of their own begin: a Dockerfile's instructions, a notebook's ``!``."""
     _here: Path = field(default_factory=Path)
     """As the script sees it."""
     _before: Path | None = None
@@ -79,7 +80,7 @@ class ScriptFolders:
     """What the checkout is called, once somebody asks."""
 
     def __post_init__(self) -> None:
-        self._here = self.beside if self.instructions is None else Path("/")
+        self._here = Path("/") if self.container else self.beside
 
     @property
     def directory(self) -> Path:
@@ -87,7 +88,7 @@ class ScriptFolders:
         found = [path for path in self._candidates(self._here) if os.path.isdir(path)]
         if found:
             return next(filter(is_project, found), found[0])
-        return self._here if self.instructions is None or self._source(self._here) else self.beside
+        return self.beside if self.container and not self._source(self._here) else self._here
 
     def follow(self, command: Command) -> None:
         """Take note of a change of directory, and of what fetches, unpacks or writes."""
@@ -95,13 +96,12 @@ class ScriptFolders:
         while words[1:] and words[0].lower() in _WITHIN:
             words = words[1:]
         first, rest = re.split(r"[\\/]", words[0].lower().lstrip("@"))[-1].removesuffix(".exe"), words[1:]
-        container = self.instructions is not None
-        of_run = (-bisect_right(self.instructions, line),) if self.instructions is not None else ()
-        self._stand_in(() if first == "workdir" else (*of_run, *command.shells))
-        if first in {"cd", "pushd", "set-location", "push-location", "chdir"}:
+        own = (-bisect_right(self.starts, line),) if self.starts else ()
+        self._stand_in(() if first in {"workdir", "%cd"} else (*own, *command.shells))
+        if first in {"cd", "%cd", "pushd", "set-location", "push-location", "chdir"}:
             self._pushed += [self._here] if first.startswith("push") else []
             self._enter(next((word for word in rest if word.lower() not in {"/d", "-path"}), ""))
-        elif container and first == "workdir":
+        elif self.container and first == "workdir":
             self._here = self._joined(" ".join(rest)) or self._here
         elif first in {"popd", "pop-location"} and self._pushed:
             self._before, self._here = self._here, self._pushed.pop()
@@ -113,7 +113,7 @@ class ScriptFolders:
             self._note(rest, Brought(line, url=next((word for word in rest if "://" in word), "")))
         elif first in _UNPACKERS:
             self._unpacked = Brought(line)
-        elif container and first in {"copy", "add"}:
+        elif self.container and first in {"copy", "add"}:
             self._copy(rest, line)
         elif first in _COPIERS:
             *sources, target = [word for word in rest if not word.startswith("-")] or [""]
@@ -131,7 +131,7 @@ class ScriptFolders:
         found = self._found(seen) if seen is not None else None
         if found is not None and os.path.isfile(found):
             return found
-        if seen is None or (self._source(seen) if self.instructions is not None else self.brought(text)) is not None:
+        if seen is None or (self._source(seen) if self.container else self.brought(text)) is not None:
             return None  # A file of that name in the checkout is another one.
         name = written.rpartition("/")[2].rpartition("~dp0")[2]
         guesses = [below(self.beside, text), self.beside / name]
@@ -154,7 +154,7 @@ class ScriptFolders:
 
     def _joined(self, text: str) -> Path | None:
         """Return a path as the script sees it from where it is."""
-        if self.instructions is not None:
+        if self.container:
             return Path(posixpath.normpath(posixpath.join(self._here.as_posix(), text.replace("\\", "/"))))
         try:
             return (self._here / text.replace("\\", "/")).resolve()
@@ -169,7 +169,7 @@ class ScriptFolders:
         """Yield what may be there, first what was put there last."""
         text = _slashed(seen)
         paths = [source / text[len(place) :] for place, source in self._leads[::-1] if text.startswith(place)]
-        paths += [seen] if self.instructions is None else []
+        paths += [seen] if not self.container else []
         yield from (path for path in paths if os.path.exists(path) and self._is_within(path))
 
     def _is_within(self, path: Path) -> bool:
@@ -195,7 +195,7 @@ class ScriptFolders:
             return None
         if self._found(seen) is not None or self._source(seen) is not None:
             return seen
-        if self.instructions is not None:
+        if self.container:
             beside = self.beside / target
             self._leads += [(_slashed(seen), beside)] if os.path.isdir(beside) and self._is_within(beside) else []
             return seen
