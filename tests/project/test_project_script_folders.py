@@ -137,3 +137,25 @@ def test_each_command_of_a_notebook_has_a_shell_of_its_own(read_files, cells, as
     text = json.dumps({"cells": [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]}, indent=1)
     project = read_files({**CHECKOUT, "a.ipynb": text}, at="a.ipynb")
     assert (names(project), project.problems) == (asked, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install -r requirements.txt -e .\n",
+        'cd "$(dirname "$0")/.."\npip install -r requirements.txt .\n',
+        'cd "$(git rev-parse --show-toplevel)" && pip install -r requirements.txt .\n',
+        'cd "$(dirname "$0")"\npip install -r ../requirements.txt ..\n',
+        'pip install -r "$ROOT/requirements.txt" .\n',
+    ],
+)
+def test_a_script_in_a_folder_of_its_own_is_run_from_the_checkout(read_files, text):
+    contents = {**CHECKOUT, ".git/HEAD": "", "scripts/install.sh": text}
+    project = read_files(contents, at="scripts/install.sh")
+    assert (sorted(names(project)), project.problems) == (["main", "own"], ())
+
+
+def test_a_file_that_neither_the_script_s_folder_nor_the_checkout_has_is_missing(read_files):
+    contents = {**CHECKOUT, ".git/HEAD": "", "scripts/install.sh": "pip install -r all/requirements.txt\n"}
+    (problem,) = read_files(contents, at="scripts/install.sh").problems
+    assert problem.kind is ReadingProblemKind.MISSING_FILE

@@ -293,4 +293,4 @@ def _requirement(
         else:
             draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, brought), word.text)
             return
-    add_requirement(draft, word.text, script.folders.directory, origin, circumstances, editable=editable)
+    add_requirement(draft, word.text, script.folders.base_of(path), origin, circumstances, editable=editable)

@@ -90,6 +90,12 @@ class ScriptFolders:
             return next(filter(is_project, found), found[0])
         return self.beside if self.container and not self._source(self._here) else self._here
 
+    def base_of(self, path: str | None) -> Path:
+        """Return the folder from which the path of a project leads; a script may be run from the checkout's."""
+        run_from = [self.boundary] if self._here == self.beside and self._before is None else []
+        folders = [self.directory, *run_from]
+        return next((folder for folder in folders if path and is_project(folder / path)), folders[0])
+
     def follow(self, command: Command) -> None:
         """Take note of a change of directory, and of what fetches, unpacks or writes."""
         words, line = [word.text for word in command.words], command.words[0].line
@@ -134,7 +140,7 @@ class ScriptFolders:
         if seen is None or (self._source(seen) if self.container else self.brought(text)) is not None:
             return None  # A file of that name in the checkout is another one.
         name = written.rpartition("/")[2].rpartition("~dp0")[2]
-        guesses = [below(self.beside, text), self.beside / name]
+        guesses = [below(self.beside, text), self.beside / name, below(self.boundary, text)]
         guesses += [source / each for _, source in self._leads for each in (written, name)]
         return next((path for path in guesses if os.path.isfile(path) and self._is_within(path)), None)
 
@@ -193,15 +199,18 @@ class ScriptFolders:
         seen = self._joined(target)
         if seen is None or not target:
             return None
+        if _COMPUTED.search(target) is not None and not self.container:
+            # What `..` would take away is not the name of a folder.
+            own = self.boundary if "--show-toplevel" in target else below(self.beside, target)
+            if os.path.isdir(own) and self._is_within(own):
+                return own.resolve()
+            return seen if self._source(seen) is not None else None
         if self._found(seen) is not None or self._source(seen) is not None:
             return seen
         if self.container:
             beside = self.beside / target
             self._leads += [(_slashed(seen), beside)] if os.path.isdir(beside) and self._is_within(beside) else []
             return seen
-        if _COMPUTED.search(target) is not None:
-            own = below(self.beside, target)
-            return own.resolve() if os.path.isdir(own) and self._is_within(own) else None
         if self._is_own(seen.name):
             return self.beside if seen.name == self.beside.name else self.boundary
         return seen if self._unpacked or not _ELSEWHERE.match(target) else None
