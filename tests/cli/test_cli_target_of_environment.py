@@ -110,6 +110,10 @@ def test_of_a_profiles_pythons_the_one_that_is_there_counts() -> None:
     )
     fit = fitted_of_profile(target, ((3, 12), (3, 11)), Patient(environment), TargetChoice())
     assert (fit[0].python, fit[1], fit[0].glibc) == ((3, 11), (), (2, 36))
+    exact = Patient(replace(environment, python_full="3.11.7"))
+    for first, choices in (((3, 12), ((3, 12), (3, 11))), ((3, 11), ())):
+        fit = fitted_of_profile(replace(target, python=first), choices, exact, TargetChoice())
+        assert (fit[0].python_full, fit[1]) == ("3.11.7", ())
     facts = Facts((Fact("host.macos", FactState.KNOWN, "15.2", "sw_vers"), Fact("os", FactState.KNOWN, "macos", "x")))
     mac = fitted_of_profile(Target(MACOS, Arch.ARM64, (3, 12)), (), Patient(facts=facts), TargetChoice())
     assert mac[0].macos == (15, 2)

@@ -243,8 +243,8 @@ def fitted_of_profile(
     promised one.
     """
     python = python_of_patient(patient)
-    if python in choices:
-        target, choices = replace(target, python=python, python_full=None), ()
+    if python is not None and choice.python is None and python in (choices or (target.python,)):
+        target, choices = on_python(target, python, patient.environment), ()
     here = system_of(patient) == target.os.value
     return _with_measured_level(target, patient, choice) if here else target, choices
 
