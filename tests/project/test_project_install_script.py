@@ -542,3 +542,30 @@ def test_the_index_of_a_variable_that_a_script_exports_is_the_command_s(read_fil
     assert [(one.kind.value.lstrip("-"), one.url, one.step) for one in project.index_options] == kept
     first = next((url for kind, url, _ in kept if kind == "index-url"), None)
     assert project.requirements[0].index_url == first
+
+
+PACKAGE = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['six']\n[project.optional-dependencies]\n"
+PACKAGE += "gpu = ['cupy']\ndoc = ['sphinx']\n"
+LOCK = 'lock-version = "1.0"\n[[packages]]\nname = "idna"\nversion = "3.4"\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ("uv pip install -r pyproject.toml", ["six"]),
+        ("uv pip install --extra gpu -r pyproject.toml torch", ["torch", "six", "cupy"]),
+        ("uv pip install -r pyproject.toml --all-extras", ["six", "cupy", "sphinx"]),
+        ("uv pip install -r pylock.toml", ["idna"]),
+    ],
+)
+def test_uv_takes_a_project_or_a_lock_for_a_list(read_files, line, asked):
+    contents = {"install.sh": f"{line}\n", "pyproject.toml": PACKAGE, "pylock.toml": LOCK}
+    project = read_files(contents, at="install.sh")
+    assert ([one.name for one in project.requirements], project.problems) == (asked, ())
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv pip"])
+def test_the_group_of_a_command_is_no_package(read_files, tool):
+    project = read_files({"install.sh": f"{tool} install six --group dev\n"}, at="install.sh")
+    assert names(project) == ["six"]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD]

@@ -14,7 +14,7 @@ from envdoctor.adapters.project.conda_environment import read_conda_specificatio
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.docker_image import keep_image
 from envdoctor.adapters.project.dockerfile_lines import instructions, run_lines
-from envdoctor.adapters.project.draft import Circumstances, Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
@@ -24,6 +24,7 @@ from envdoctor.adapters.project.script_options import Exports, keep_options, not
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
+from envdoctor.adapters.project.toml_document import glance
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -209,7 +210,11 @@ def _run(
         return
     for name, kind in (("requirement", RequirementKind.REQUIRE), ("constraint", RequirementKind.CONSTRAINT)):
         for word in call.values(name):
-            _include(draft, script, word, replace(circumstances, kind=kind))
+            if call.tool != "uv" or not _included_by_uv(draft, script, call, word, circumstances):
+                _include(draft, script, word, replace(circumstances, kind=kind))
+    for word in call.values("group"):
+        message = f"the group `{word.text}` of this command is not read; its requirements are not known"
+        draft.problem(ReadingProblemKind.UNREAD, FileOrigin(script.file.shown, word.line), message, word.text)
     for word in call.values("editable"):
         _requirement(draft, script, word, circumstances, editable=True)
     for word in call.words:
@@ -243,6 +248,26 @@ def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> No
             read = parse_line(line.text, FileOrigin(script.file.shown, word.line))
             if not isinstance(read, ReadingProblem):
                 draft.removals.append((step, read.name))
+
+
+def _included_by_uv(draft: Draft, script: _Script, call: PipCommand, word: Word, circumstances: Circumstances) -> bool:
+    """Read what uv takes in the place of a list: a project's metadata or a lock. False for a list."""
+    path = script.folders.located(word.text)
+    if path is None:
+        return False
+    if path.name.startswith("pylock.") and path.suffix == ".toml":
+        from envdoctor.adapters.project.locks import read_lock_file
+
+        read_lock_file(draft, path, circumstances)
+        return True
+    if path.name not in ("pyproject.toml", "setup.py", "setup.cfg"):
+        return False
+    offered = glance(path).get("project") if path.suffix == ".toml" and "all-extras" in call.flags else None
+    offered = offered.get("optional-dependencies") if isinstance(offered, dict) else None
+    extras = tuple(offered) if isinstance(offered, dict) else tuple(each.text for each in call.values("extra"))
+    origin = FileOrigin(script.file.shown, word.line)
+    draft.local_projects.append(LocalProject(path.parent.resolve(), extras, origin, circumstances, word.text))
+    return True
 
 
 def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:

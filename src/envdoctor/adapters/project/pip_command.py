@@ -25,7 +25,8 @@ _LONG_WITH_VALUE = {
     "--constraints": "constraint", "--editable": "editable", "--index-url": "index-url", "--default-index": "index-url",
     "--extra-index-url": "extra-index-url", "--index": "extra-index-url", "--find-links": "find-links",
     "--no-binary": "no-binary", "--only-binary": "only-binary", "--trusted-host": "trusted-host", "--file": "file",
-    "--no-build-isolation-package": "no-build-isolation", "--channel": "ignored",
+    "--no-build-isolation-package": "no-build-isolation", "--channel": "ignored", "--extra": "extra",
+    "--group": "group",
     "--exclude-newer": UVS_LIMIT, "--exclude-newer-package": UVS_LIMIT_OF_PACKAGE, "--uploaded-prior-to": PIPS_LIMIT,
 }  # fmt: skip
 _IGNORED_WITH_VALUE = frozenset(
