@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 __all__ = ["left_by_installs", "versions_of"]
 
@@ -58,5 +58,5 @@ def _items(text: str) -> Iterable[tuple[str, str]]:
 def _version(text: str) -> str | None:
     try:
         return str(Version(text.rstrip(".")))
-    except InvalidVersion:
+    except ValueError:  # Also of more digits than Python reads.
         return None

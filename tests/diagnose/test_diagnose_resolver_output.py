@@ -7,6 +7,9 @@ from diagnose_fixtures import examination_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.logs.log_findings import conflicts_of_log
+from envdoctor.diagnose.logs.log_lines import lines_of_log
+from envdoctor.diagnose.logs.unmet_output import unmet_in
+from envdoctor.install_words import versions_of
 
 UV = """\
   × No solution found when resolving dependencies:
@@ -344,3 +347,10 @@ def test_a_torch_on_an_intel_mac_is_told_which_was_the_last() -> None:
     )
     (found,) = examine(examination_of({"log": log}))
     assert (found.rule, "torch 2.2.2 is the last" in found.remedy.summary) == ("ADV005", True)
+
+
+def test_a_version_of_more_digits_than_python_reads_is_passed_over():
+    endless = "9" * 5000
+    assert versions_of([("torch", endless), ("numpy", "1.0")]) == {"numpy": "1.0"}
+    lines = lines_of_log(f"foo 1.0 requires bar<2, but you have bar {endless} which is incompatible.")
+    assert not list(unmet_in(lines))

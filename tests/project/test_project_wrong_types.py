@@ -119,3 +119,8 @@ def test_markers_with_a_line_break_are_put_together(tmp_path):
     (core,) = read.requirements
     assert str(core.specifier) == "<2"
     assert [core.marker.evaluate({**LINUX, "os_name": name}) for name in ("posix", "a\nb")] == [False, True]
+
+
+def test_a_version_of_more_digits_than_python_reads_is_not_known(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'x'\nversion = '{'9' * 5000}'\ndependencies = ['a']\n")
+    assert [line.name for line in read_project(tmp_path, variables={}).requirements] == ["a"]

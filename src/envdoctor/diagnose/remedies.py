@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.model.build_label import read_label
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
@@ -46,7 +46,7 @@ def _versions(installed: Mapping[str, str]) -> dict[str, Version]:
 def _version(text: str) -> Version | None:
     try:
         return Version(text)
-    except InvalidVersion:
+    except ValueError:  # Also of more digits than Python reads.
         return None
 
 

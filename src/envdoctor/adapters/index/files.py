@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.adapters.index.archive_bytes import (
     GONE,
@@ -339,5 +339,5 @@ def _wheel_record(file: DistributionFile, content: bytes, source: MetadataSource
 def _may_be(version: Version, told: str) -> bool:
     try:
         return Version(told) == version
-    except InvalidVersion:
+    except ValueError:  # Also of more digits than Python reads.
         return True  # What is wrong with such metadata is another matter.

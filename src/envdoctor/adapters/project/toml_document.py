@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.model.dataclass import dataclass
@@ -95,7 +95,7 @@ def stated(data: Mapping[str, Any]) -> tuple[NormalizedName | None, Version | No
         version = None
     try:
         known = Version(version) if isinstance(version, str) else None
-    except InvalidVersion:
+    except ValueError:  # Also of more digits than Python reads.
         known = None
     return canonicalize_name(name) if isinstance(name, str) else None, known
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Parsed
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envdoctor.diagnose.logs.log_lines import LogLine
 from envdoctor.model.origin import DistributionOrigin
@@ -50,7 +49,7 @@ def unmet_in(lines: Sequence[LogLine]) -> Iterator[tuple[LogLine, Unmet]]:
         consumer, version, wanted, have = row
         try:
             demand, there = Parsed(wanted), Version(have) if have is not None else None
-        except (InvalidRequirement, InvalidVersion):
+        except ValueError:  # Also of more digits than Python reads.
             continue
         if (key := (consumer.lower(), str(demand))) not in seen:
             seen.add(key)
