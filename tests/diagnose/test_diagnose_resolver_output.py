@@ -7,8 +7,6 @@ from diagnose_fixtures import examination_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.logs.log_findings import conflicts_of_log
-from envdoctor.diagnose.logs.log_lines import lines_of_log
-from envdoctor.diagnose.logs.unmet_output import unmet_in
 from envdoctor.install_words import versions_of
 
 UV = """\
@@ -350,7 +348,4 @@ def test_a_torch_on_an_intel_mac_is_told_which_was_the_last() -> None:
 
 
 def test_a_version_of_more_digits_than_python_reads_is_passed_over():
-    endless = "9" * 5000
-    assert versions_of([("torch", endless), ("numpy", "1.0")]) == {"numpy": "1.0"}
-    lines = lines_of_log(f"foo 1.0 requires bar<2, but you have bar {endless} which is incompatible.")
-    assert not list(unmet_in(lines))
+    assert versions_of([("torch", "9" * 5000), ("numpy", "1.0")]) == {"numpy": "1.0"}
