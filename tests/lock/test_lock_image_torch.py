@@ -77,6 +77,27 @@ def test_another_build_of_that_cuda_is_judged_by_the_image_s_own(
     assert found(report, "RES208")
 
 
+@pytest.mark.parametrize(("lines", "numpy"), [("leaf\nnumpy\n", "1.26.4"), ("leaf\nnumpy>=2\n", "2.2.6")])
+def test_the_numpy_of_an_image_stays_too(
+    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex, lines: str, numpy: str
+) -> None:
+    torches.wheel("torch", "2.2.1")
+    for version in ("1.26.4", "2.0.0rc1", "2.2.6"):
+        torches.wheel("numpy", version)
+    report = check(capsys, project, "pytorch/pytorch:2.2.1-cuda12.1-cudnn8-runtime", lines)
+    assert chosen(report)["numpy"] == numpy
+    assert bool(found(report, "RES205")) is (numpy == "2.2.6"), "an image's torch was called broken for another numpy"
+    assert not found(report, "RES104")
+
+
+def test_a_numpy_that_no_index_has_for_the_target_is_no_unknown(
+    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex
+) -> None:
+    torches.wheel("numpy", "2.2.6")
+    report = check(capsys, project, OFFICIAL, "numpy\n")
+    assert (report["code"], chosen(report)) == (0, {"numpy": "2.2.6"})
+
+
 def test_a_file_with_the_image_s_own_label_is_taken(
     capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex
 ) -> None:

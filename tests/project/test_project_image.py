@@ -12,7 +12,7 @@ def read(read_files, text):
 
 
 def had(project):
-    return {one.name: str(one.version) if one.version else None for one in project.brought}
+    return {one.name: str(one.version) if one.version else None for one in project.brought if one.below is None}
 
 
 UNTOLD = {"torch": None, "torchvision": None, "torchaudio": None}
@@ -32,7 +32,8 @@ UNTOLD = {"torch": None, "torchvision": None, "torchaudio": None}
 def test_an_image_of_pytorch_names_torch_and_what_goes_with_it(read_files, image, versions, label, python):
     project = read(read_files, f"FROM {image}\n{INSTALL}")
     assert had(project) == dict(zip(UNTOLD, versions, strict=True))
-    assert {(one.label, one.image, str(one.origin)) for one in project.brought} == {(label, image, "Dockerfile:1")}
+    told = [one for one in project.brought if one.below is None]
+    assert {(one.label, one.image, str(one.origin)) for one in told} == {(label, image, "Dockerfile:1")}
     assert str(project.environment_python) == (f"=={python}.*" if python else "None")
 
 
@@ -90,7 +91,6 @@ TAG = "2.3.1-cuda12.1-cudnn8-runtime"
         (f"FROM pytorch/pytorch:{TAG} AS base\nRUN ls\nFROM base\n{INSTALL}", True),
         (f"FROM node:20 AS web\nRUN npm i\nFROM pytorch/pytorch:{TAG}\n{INSTALL}", True),
         (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM python:3.10\nRUN pip install beta\n", False),
-        (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN pip install beta\n", False),
         (f"FROM pytorch/pytorch:{TAG}\n# no venv here\n{INSTALL}", True),
         (f"FROM pytorch/pytorch:{TAG}\nRUN python -m venv /opt/app\n{INSTALL}", False),
         (f"FROM pytorch/pytorch:{TAG}\nRUN conda install python=3.9 && pip install torch\n", False),
@@ -100,10 +100,63 @@ TAG = "2.3.1-cuda12.1-cudnn8-runtime"
         (f"FROM pytorch/pytorch:{TAG}\nRUN pip install -U torch\n", False),
         (f"FROM pytorch/pytorch:{TAG}\nRUN pip uninstall -y torch && pip install torch\n", False),
         (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --force-reinstall torch\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install -I -r list.txt\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --ignore-installed beta\n{INSTALL}", True),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --root-user-action=ignore alpha\n", True),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --prefix=/install alpha\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN ./configure --prefix=/usr && make --target x install\n{INSTALL}", True),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN apt-get install -y python3-venv && echo no venv\n{INSTALL}", True),
+        (f"FROM pytorch/pytorch:{TAG}\nENV PATH=/opt/venv/bin:$PATH\n{INSTALL}", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN /opt/venv/bin/pip install alpha\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN python3.10 -m pip install alpha\n", True),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN python3.9 -m pip install alpha\n", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN /usr/bin/python3 -m pip install alpha\n", False),
+        ("FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN /usr/bin/python3.10 -m pip install alpha\n", True),
+        (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM python:3.10\nRUN python -m venv /app\n", True),
+        (f"FROM pytorch/pytorch:{TAG} AS base\nRUN python -m venv /app\nFROM base\n{INSTALL}", False),
+        (f"FROM python:3.9 AS tools\nRUN pip install build\nFROM pytorch/pytorch:{TAG}\n{INSTALL}", True),
     ],
 )
 def test_what_is_installed_into_counts(read_files, text, there):
     assert ("torch" in had(read(read_files, text))) is there
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ARG TORCH="2.3.1"\nARG CUDA="12.1"\nFROM pytorch/pytorch:${TORCH}-cuda${CUDA}-cudnn8-runtime\n',
+        f"ARG IMAGE='pytorch/pytorch:{TAG}'\nFROM \"${{IMAGE}}\" AS base\n",
+        f"ARG ONE=1 TAG={TAG}\nFROM pytorch/pytorch:$TAG\n",
+        f"FROM --platform=linux/amd64 \\\n  # which one\n  pytorch/pytorch:{TAG}\n",
+        f"FROM pytorch/pytorch:{TAG}\nCOPY <<EOF /example\nFROM rocm/pytorch\nEOF\n",
+        f"FROM pytorch/pytorch:{TAG}\nRUN echo \\\n  FROM rocm/pytorch\n",
+        f"FROM pytorch/pytorch:{TAG}\nRUN pip install beta\nFROM docker.io/pytorch/pytorch:{TAG}\n",
+        f"FROM pytorch/pytorch:{TAG}\nRUN pip install beta\nFROM pytorch/pytorch:{TAG.replace('runtime', 'devel')}\n",
+    ],
+)
+def test_an_image_is_told_as_docker_reads_it(read_files, text):
+    project = read(read_files, f"{text}{INSTALL}")
+    assert had(project)["torch"] == "2.3.1"
+    assert str(project.environment_python) == "==3.10.*"
+
+
+def test_of_stages_with_different_builds_of_torch_it_is_not_known_which(read_files):
+    stages = (f"FROM nvcr.io/nvidia/pytorch:{tag}-py3\n{INSTALL}" for tag in ("24.05", "24.06"))
+    assert had(read(read_files, "".join(stages))) == UNTOLD
+    assert had(read(read_files, f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM rocm/pytorch\n{INSTALL}")) == UNTOLD
+
+
+def test_the_python_of_an_argument_in_quotes_is_the_image_s(read_files):
+    text = f'ARG PYTHON="3.11"\nFROM python:${{PYTHON}}-slim\n{INSTALL}'
+    assert str(read(read_files, text).environment_python) == "==3.11.*"
+
+
+@pytest.mark.parametrize(("tag", "older"), [(TAG, "2.0.dev0"), ("2.4.0-cuda12.4-cudnn9-runtime", None)])
+def test_images_that_are_older_than_numpy_2_have_an_older_one(read_files, tag, older):
+    project = read(read_files, f"FROM pytorch/pytorch:{tag}\n{INSTALL}")
+    told = {one.name: str(one.below) for one in project.brought if one.below is not None}
+    assert told == ({"numpy": older} if older else {})
+    assert not read(read_files, f"FROM pytorch/pytorch:{tag}\nRUN pip install -U numpy\n").brought[3:]
 
 
 def test_what_is_upgraded_is_the_image_s_no_more(read_files):

@@ -250,6 +250,8 @@ class Brought:
     origin: FileOrigin
     version: Version | None = None
     """None where nothing tells it."""
+    below: Version | None = None
+    """It is older than this, where nothing tells which it is."""
     label: str = ""
     """The local label of that build, ``cu121``; empty where nothing tells it."""
     in_index: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 
 from packaging.version import Version
@@ -47,7 +48,7 @@ def untold_build(
     was built for it.
     """
     brought = manifest.brought.get(candidates.name)
-    if brought is None or candidates.opaque or _own(brought, candidates):
+    if brought is None or brought.below is not None or candidates.opaque or _own(brought, candidates):
         return None
     lines = [line for line in manifest.requirements if line.name in (candidates.name, "torch") and applies(line)]
     if any(_replaces(line, manifest.brought[line.name]) for line in lines if line.name in manifest.brought):
@@ -57,8 +58,15 @@ def untold_build(
 
 
 def _own(brought: Brought | None, candidates: CandidateList) -> int:
-    """Return the bit of the version that is, or stands for, the image's; 0 where the index has none for the target."""
-    if brought is None or brought.version is None or candidates.opaque:
+    """Return the bit of the version that is, or stands for, the image's; 0 where the index has none for the target.
+
+    Where no more is told than what it is older than, those of all that may be it.
+    """
+    if brought is None or candidates.opaque:
+        return 0
+    if brought.below is not None:
+        return (1 << bisect_left(candidates.versions, brought.below)) - 1
+    if brought.version is None:
         return 0
     labelled = candidates.bits(Version(f"{brought.version}+{brought.label}")) if brought.label else 0
     return labelled or (candidates.bits(brought.version) if brought.in_index else 0)

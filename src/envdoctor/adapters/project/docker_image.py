@@ -8,7 +8,9 @@ as they like (NVIDIA's 24.05 is a pre-release of 2.4): of theirs the version is 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
@@ -16,9 +18,12 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
+from envdoctor.adapters.project.dockerfile_lines import run_lines, stage_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.pip_command import SPEAKERS, read_pip_command
 from envdoctor.adapters.project.script_variables import ScriptVariables
-from envdoctor.adapters.project.shell_words import Dialect, Word
+from envdoctor.adapters.project.shell_words import Dialect
+from envdoctor.adapters.project.shell_words import commands as shell_commands
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Brought, InstallCommand
@@ -26,7 +31,6 @@ from envdoctor.shipped import couplings
 
 __all__ = ["keep_image", "torch_of_image"]
 
-_INSTRUCTION = re.compile(r"^\s*(FROM|ARG)\s+((?:--\S+\s+)*)(\S+)(?:\s+AS\s+(\S+))?\s*$", re.I)
 _OF_PYTHON = re.compile(
     r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$"
 )
@@ -36,14 +40,21 @@ _OFFICIAL_TAG = re.compile(r"^(\d{1,3}\.\d{1,3}\.\d{1,3})-cuda(\d{1,3})\.(\d)-cu
 _PYTHON_IN_TAG = re.compile(r"(?:^|[-_])py(?:thon)?3\.?(\d{1,2})(?:\.\d{1,2})?(?=[-_]|$)")
 _PYTHONS = ((Version("1.13"), Version("2.4"), "3.10"), (Version("2.4"), Version("2.9"), "3.11"))
 """From which torch of pytorch/pytorch to which (not with it) it is which Python."""
-_COMMENT = re.compile(r"^[^\S\n]*#.*$", re.MULTILINE)
 _FAMILY = ("torch", "torchvision", "torchaudio")
-_ELSEWHERE = re.compile(
-    r"\bvenv\b|\bvirtualenv\b|\b(?:conda|mamba|micromamba)\s+(?:create|env)\b|\bpyenv\b|\buv\s+(?:sync|run)\b"
-    r"|python3\.\d+\s+-m\s+pip\b|\bpip3\.\d|/usr/bin/(?:python|pip)|--(?:target|prefix|root)\b"
-    r"|--force-reinstall\b|--ignore-installed\b"
+_BEFORE_NUMPY_2, _NUMPY_2 = Version("2.4"), Version("2.0.dev0")
+"""Images up to torch 2.3.1 were made before there was a NumPy 2, and all of them have a NumPy."""
+_TOOLS = frozenset(
+    {"pip", "setuptools", "wheel", "uv", "virtualenv", "build", "poetry", "pdm", "pipenv", "hatch", "pip-tools"}
 )
-"""What makes an environment without the image's packages, installs into another, or sets them aside."""
+_ENVIRONMENT = re.compile(
+    r"\bvenv\b|\bvirtualenv\b|\b(?:conda|mamba|micromamba)\s+(?:create|env)\b|\bpyenv\b|\buv\s+(?:sync|run)\b"
+)
+"""What makes an environment without the image's packages, or uses one."""
+_INTO = re.compile(r"--(?:target|prefix|root)(?:=|$)|-t$")
+_OTHER_PYTHON = re.compile(r"(?:^|[\s/])(?:python|pip)(3\.\d+)(?=\s|$)|(?:^|\s)(/usr)/bin/(?:python|pip)")
+_ANEW = frozenset({"force-reinstall", "ignore-installed", "I"})
+_SPEAK, _NEAR = SPEAKERS - {"export"}, 6
+"""Words, early in a command, behind which a name is one of a package or a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +68,8 @@ class _Image:
 class _Stage:
     line: int
     image: _Image
+    base: int | None
+    """Which of the stages before it is its image."""
 
 
 _UNTOLD = _Image(None)
@@ -67,12 +80,14 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
     if draft.environment_python is not None:
         return  # Conda changes the image's Python: what was built for that one goes with it.
     stages = _stages(file)
-    lines = [command.origin.line or 0 for command in commands]
+    asking = {line.step for line in draft.requirements if line.name not in _TOOLS}
+    lines = [command.origin.line or 0 for command in commands if command.step in asking]
+    lines = lines or [command.origin.line or 0 for command in commands]
     used = [next((one for one in reversed(stages) if one.line < line), None) for line in lines]
     images = [one.image if one is not None else _UNTOLD for one in used]
-    if images and len({image.brought for image in images}) == 1:
-        moved = set(_moved(draft, commands))
-        draft.brought = () if "torch" in moved else tuple(one for one in images[0].brought if one.name not in moved)
+    moved = set(_moved(draft, commands))
+    if "torch" not in moved:
+        draft.brought = tuple(one for one in _in_all(images) if one.name not in moved)
     python = images[0].python if len({image.python for image in images}) == 1 else None
     if python is not None and used[0] is not None:
         exact = f"=={python}" if python.count(".") > 1 else f"=={python}.*"
@@ -97,37 +112,94 @@ def _moved(draft: Draft, commands: Sequence[InstallCommand]) -> Iterator[str]:
     yield from (line.name for line in draft.requirements if line.step in upgrades)
 
 
+def _in_all(images: Sequence[_Image]) -> tuple[Brought, ...]:
+    """Return what all images have; where their torch is not one and the same, it is not known which."""
+    if not images or not all(image.brought for image in images):
+        return ()
+    own = images[0].brought
+    if len({_what(image) for image in images}) == 1:
+        return own
+    return tuple(replace(one, version=None, label="") for one in own if one.name in _FAMILY)
+
+
+def _what(image: _Image) -> tuple[object, ...]:
+    told = any(one.version for one in image.brought)
+    return tuple((one.name, one.version, one.below, one.label, "" if told else one.image) for one in image.brought)
+
+
 def _stages(file: TextFile) -> list[_Stage]:
     """Return the stages in their order; one that is made from another has its image."""
     found: list[_Stage] = []
-    named: dict[str, _Image] = {}
+    named: dict[str, int] = {}
     variables = ScriptVariables(Dialect.POSIX)
-    apart = _ELSEWHERE.search(_COMMENT.sub("", file.text)) is not None
-    for number, line in enumerate(file.text.splitlines(), start=1):
-        match = _INSTRUCTION.match(line)
-        if match is None:
-            continue
-        word = Word(match[3].strip("\"'"), number)
-        if match[1].upper() == "ARG":
-            if not found:  # Others count within their stage alone.
+    for number, instruction, rest in stage_lines(file.text):
+        words = [word for command in shell_commands(rest, Dialect.POSIX) for word in command.words]
+        if instruction == "ARG":
+            for word in words if not found else ():  # Others count within their stage alone.
                 variables.learn([word])
             continue
-        text = variables.expanded([word])[0].text
-        image = named.get(text.lower()) or _image(text, FileOrigin(file.shown, number), apart=apart)
-        found.append(_Stage(number, image))
-        if match[4]:
-            named[match[4].lower()] = image
-    return found
+        texts = [word.text for word in variables.expanded(words) if not word.text.startswith("--")]
+        if len(texts) != 1 and not (len(texts) == 3 and texts[1].lower() == "as"):
+            continue
+        base = named.get(texts[0].lower())
+        image = found[base].image if base is not None else _image(texts[0], FileOrigin(file.shown, number))
+        if texts[1:]:
+            named[texts[2].lower()] = len(found)
+        found.append(_Stage(number, image, base))
+    return _without_unused(found, file) if any(stage.image.brought for stage in found) else found
 
 
-def _image(text: str, origin: FileOrigin, *, apart: bool) -> _Image:
-    """Return what an image has; ``apart``: the commands install where its torch is not."""
+def _without_unused(stages: list[_Stage], file: TextFile) -> list[_Stage]:
+    """Return the stages, without the image's packages where the commands install elsewhere, or all of them anew."""
+    apart: set[int] = set()
+    begins = [stage.line for stage in stages]
+    for line, python in _elsewhere(file.text):
+        at = bisect_left(begins, line) - 1
+        if at >= 0 and _is_another(python, stages[at].image):
+            apart.add(at)
+    for at, stage in enumerate(stages):
+        apart |= {at} if stage.base in apart else set()
+    return [
+        replace(stage, image=_UNTOLD) if at in apart and stage.image.brought else stage
+        for at, stage in enumerate(stages)
+    ]
+
+
+def _elsewhere(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of commands that do not install beside the image's torch; with the Python, where one is named."""
+    for command in shell_commands(run_lines(text), Dialect.POSIX):
+        words = [word.text for word in command.words]
+        line = command.words[0].line
+        call = read_pip_command(command.words)
+        installs = call is not None and call.verb == "install"
+        before = " ".join(words[: -len(call.arguments)] if call is not None and call.arguments else words)
+        if installs and call is not None:
+            asked = " ".join(word.text for word in call.words)
+            family = call.values("requirement") or re.search(r"(?:^|\s)torch(?:vision|audio)?(?![\w-])", asked)
+            if any(_INTO.match(word) for word in call.arguments) or (family and call.flags & _ANEW):
+                yield line, ""
+            elif told := _OTHER_PYTHON.search(before):
+                yield line, told[1] or told[2]
+        names = {word.rpartition("/")[2] for word in words[:_NEAR]}
+        if not names & _SPEAK and _ENVIRONMENT.search(before):
+            yield line, ""
+
+
+def _is_another(python: str, image: _Image) -> bool:
+    """Return whether a Python, as a command names it, is not the image's, as far as that is known."""
+    if python == "/usr":
+        return any(one.version for one in image.brought)
+    return not python or (image.python is not None and image.python != python)
+
+
+def _image(text: str, origin: FileOrigin) -> _Image:
+    """Return what an image has."""
     told = _OF_PYTHON.match(text)
     if told:
         return _Image(told[1] + (told[2] or ""))
     folder, slash, last = text.partition("@")[0].rpartition("/")
     name, _, tag = last.partition(":")
-    if apart or not _WITH_TORCH.search(name):
+    if not _WITH_TORCH.search(name):
         return _UNTOLD
     official = _OFFICIAL_TAG.match(tag) if _OFFICIAL.match(folder + slash + name) else None
     if official is not None:
@@ -145,7 +217,11 @@ def _of_pytorch(torch: Version, label: str, text: str, origin: FileOrigin) -> _I
     if torch < Version("2.0"):
         versions = {}
     python = next((python for first, end, python in _PYTHONS if first <= torch < end), None)
-    brought = (Brought(canonicalize_name(name), text, origin, versions.get(name), label) for name in _FAMILY)
+    brought = [
+        Brought(canonicalize_name(name), text, origin, version=versions.get(name), label=label) for name in _FAMILY
+    ]
+    if torch < _BEFORE_NUMPY_2:
+        brought.append(Brought(canonicalize_name("numpy"), text, origin, below=_NUMPY_2))
     return _Image(python, tuple(brought))
 
 

@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-__all__ = ["instructions", "run_lines"]
+__all__ = ["instructions", "run_lines", "stage_lines"]
 
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _INSTRUCTION = re.compile(r"^\s*(RUN|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", re.I)
+_OF_STAGES = re.compile(r"^\s*(FROM|ARG)\s+(.*)$", re.I)
+_OPENING = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 
 
 def instructions(text: str) -> list[int]:
     """Return the lines on which instructions begin."""
     return [number for number, line in enumerate(text.splitlines(), start=1) if _INSTRUCTION.match(line)]
+
+
+def stage_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield each ``FROM`` and ``ARG``: its line, its name, and what follows, with the lines in which it goes on.
+
+    Lines that go on from another instruction, and the text of a here-document, are none.
+    """
+    lines = text.splitlines()
+    closing = {line.strip() for line in lines}
+    terminator, within = "", False
+    kept: tuple[int, str, str] | None = None
+    for number, line in enumerate(lines, start=1):
+        if terminator:
+            terminator = "" if line.strip() == terminator else terminator
+            continue
+        if within and (not line.strip() or line.lstrip().startswith("#")):
+            continue
+        match = None if within else _OF_STAGES.match(line)
+        if match is not None:
+            kept = number, match[1].upper(), match[2].rstrip().removesuffix("\\")
+        elif within and kept is not None:
+            kept = *kept[:2], f"{kept[2]} {line.strip().removesuffix(chr(92))}"
+        opening = _OPENING.search(line)
+        terminator = opening[1] if opening is not None and opening[1] in closing else ""
+        within = line.rstrip().endswith("\\")
+        if kept is not None and not within:
+            yield kept
+            kept = None
+    if kept is not None:
+        yield kept
 
 
 def run_lines(text: str) -> str:

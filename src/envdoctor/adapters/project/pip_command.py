@@ -10,15 +10,15 @@ from envdoctor.adapters.project.shell_words import Word
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.upload_limit import PIPS_LIMIT, UVS_LIMIT, UVS_LIMIT_OF_PACKAGE
 
-__all__ = ["PipCommand", "read_pip_command"]
+__all__ = ["SPEAKERS", "PipCommand", "read_pip_command"]
 
 _PIP = re.compile(r"^pip(?:\d+(?:\.\d+)?)?$")
 _CONDA = frozenset({"conda", "mamba", "micromamba"})
-# Words before which a later "pip" is an argument and no command.
-_SPEAKERS = frozenset(
+SPEAKERS = frozenset(
     {"echo", "rem", "apt", "apt-get", "yum", "dnf", "apk", "brew", "printf", "which", "command", "where", "type",
      "write-host", "write-output", "grep", "title", "pacman", "zypper", "choco", "winget", "export", "alias"}
 )  # fmt: skip
+"""Words before which a later ``pip`` is an argument and no command."""
 _NEAR = 12
 _LONG_WITH_VALUE = {
     "--requirement": "requirement", "--requirements": "requirement", "--constraint": "constraint",
@@ -84,7 +84,7 @@ def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
 def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
     for at, word in enumerate(words[:_NEAR]):
         name = re.split(r"[\\/]", word.text.lower().lstrip("@"))[-1].removesuffix(".exe")
-        if name in _SPEAKERS:
+        if name in SPEAKERS:
             return None
         if _PIP.match(name):
             before = words[at - 1].text if at else ""
