@@ -44,6 +44,8 @@ _LONGEST_LIST = 200
 _DEEPEST = 100
 """Subshells in one another; what runs deeper counts to the last of them."""
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
+_PLAIN = re.compile(r"[\w./:=,+@%~-]+")
+"""Signs that mean nothing but themselves in every dialect, in quotes, too: most of a script."""
 _COMMENT = {
     Dialect.POSIX: re.compile(r"^\s*#"),
     Dialect.CMD: re.compile(r"^\s*(?:@\s*)?(?:rem(?:\s|$)|::)", re.I),
@@ -249,6 +251,10 @@ class _Reader:
         parts: list[str] = []
         depth = 0
         while self.at < len(self.text):
+            if plain := _PLAIN.match(self.text, self.at):
+                parts.append(plain.group())
+                self.at = plain.end()
+                continue
             character = self.text[self.at]
             if character in self._quotes:
                 parts.append(self._quoted(character))
@@ -288,7 +294,10 @@ class _Reader:
         parts: list[str] = []
         literal = quote == "'" or self.dialect is Dialect.CMD
         while self.at < len(self.text) and self.text[self.at] != quote:
-            if self.text[self.at] == self._escape and not literal and self.at + 1 < len(self.text):
+            if plain := _PLAIN.match(self.text, self.at):
+                parts.append(plain.group())
+                self.at = plain.end()
+            elif self.text[self.at] == self._escape and not literal and self.at + 1 < len(self.text):
                 following = self.text[self.at + 1]
                 parts.append(following if following in '"\\$`' else self.text[self.at] + following)
                 self.at += 2
