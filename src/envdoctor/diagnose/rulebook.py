@@ -46,6 +46,11 @@ def _names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
+def _gate(name: str) -> tuple[str, ...] | None:
+    return next((fields for prefix, fields in _GATES if name.startswith(prefix)), None)
+
+
+@lru_cache(maxsize=256)
 def _load(name: str) -> Rule:
     found = importlib.import_module(f"envdoctor.diagnose.rules.{name}").RULE
     assert isinstance(found, Rule)  # noqa: S101 - what a rule module must hold; a test looks at each
@@ -64,8 +69,7 @@ def rules_for(examination: Examination) -> list[Rule]:
     """Return the rules whose needs an examination meets, by code; the modules of the others are mostly not imported."""
     found = []
     for name in _names():
-        gate = next((fields for prefix, fields in _GATES if name.startswith(prefix)), None)
-        if gate is None or any(is_there(examination, field) for field in gate):
+        if (gate := _gate(name)) is None or any(is_there(examination, field) for field in gate):
             loaded = _load(name)
             if all(is_there(examination, field) for field in loaded.needs):
                 found.append(loaded)
