@@ -87,6 +87,9 @@ def project(folder: Path, table: str, **more: str) -> Path:
         ("false", ""),
         *((text, None) for text in ("", "yesterday", "30", "1 month", "P1M", "1 year", "1 Week", "0.5 days", "P")),
         *((text, None) for text in ("2024-02-30", "2024-1-1", "2024-01", "9999999 days", "2 days 1 week")),
+        *((text, None) for text in ("9999-12-31", "9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00")),
+        *((text, None) for text in ("\uff12\uff10\uff12\uff14-01-01", "\u0663 days", "P\u0663D")),
+        ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59"),
     ],
 )
 def test_what_uv_takes(text: str, first: str | None) -> None:
@@ -243,6 +246,23 @@ def test_a_scripts_own_option_counts_where_it_holds_for_all(
     assert (found.everywhere and found.everywhere.place) == place
     assert not found.everywhere or found.everywhere.first_too_new == "2024-05-02T00:00:00"
     assert [note for note in notes if "are left out" not in note] == noted
+
+
+@pytest.mark.parametrize("value", ["2024-01-01", "=2024-01-01", "a b=2024-01-01", "demo=", "demo"])
+def test_a_scripts_date_of_no_package_is_a_problem(tmp_path: Path, value: str) -> None:
+    (tmp_path / "setup.sh").write_text(f'uv pip install --exclude-newer-package "{value}" demo\n')
+    (problem,) = read_project(tmp_path, variables={}).problems
+    assert "is not read: it takes a " in problem.message
+    assert limits(tmp_path) == (UploadLimits(), ())
+
+
+def test_a_date_that_holds_for_no_one_thing_is_said_with_its_line(tmp_path: Path) -> None:
+    table = '[tool.uv]\nexclude-newer-package = { "a b" = "2024-01-01" }\n'
+    table += '[[tool.uv.index]]\nurl = "https://mine.example/a b"\nexclude-newer = "2024-01-01"\n'
+    folder = project(tmp_path, table)
+    said = [one.message for one in read_project(folder, variables={}).problems if "cannot hold" in one.message]
+    assert [text.rpartition(" for ")[2] for text in said] == ["`a b`", "`https://mine.example/a b`"]
+    assert limits(folder)[0] == UploadLimits()
 
 
 @pytest.mark.parametrize("value", ["yesterday", "$(date -d yesterday)"])

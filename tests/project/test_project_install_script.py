@@ -535,13 +535,58 @@ ON, MORE = "https://index.example/cu121", "https://index.example/more"
         ("a.sh", f"export UV_INDEX={ON}\nuv pip install --index {MORE} a\n", [("extra-index-url", MORE, 1)]),
         ("a.bat", f"set PIP_FIND_LINKS={ON}\npip install a\n", [("find-links", ON, 1)]),
         ("a.ps1", f'$env:PIP_INDEX_URL = "{ON}"\npip install a\n', [("index-url", ON, 1)]),
+        (
+            "a.sh",
+            f"export UV_INDEX_URL={MORE} UV_DEFAULT_INDEX={ON}\nuv pip install a\n",
+            [("index-url", ON, 1)],
+        ),
+        (
+            "a.sh",
+            f"export PIP_INDEX_URL={ON}\npip install a\nexport PIP_INDEX_URL={MORE}\npip install b\n",
+            [("index-url", ON, 1), ("index-url", MORE, 2)],
+        ),
+        ("a.sh", f"pip install a\nexport PIP_INDEX_URL={ON}\npip install b\n", [("index-url", ON, 2)]),
+        ("a.sh", f"ON={ON}\nPIP_INDEX_URL=$ON pip install a\n", [("index-url", ON, 1)]),
     ],
 )
 def test_the_index_of_a_variable_that_a_script_exports_is_the_command_s(read_files, name, text, kept):
     project = read_files({name: text}, at=name)
     assert [(one.kind.value.lstrip("-"), one.url, one.step) for one in project.index_options] == kept
-    first = next((url for kind, url, _ in kept if kind == "index-url"), None)
+    first = next((url for kind, url, step in kept if kind == "index-url" and step == 1), None)
     assert project.requirements[0].index_url == first
+
+
+SET = f"export PIP_INDEX_URL={ON}"
+"""Of these a, b and so on are installed; which get the index is told by their names."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reached"),
+    [
+        ("a.sh", f"if [ -n $CN ]; then\n  {SET}\n  pip install a\nfi\npip install b\n", "a"),
+        ("a.sh", f"if [ -n $CN ]; then\n  {SET}\nfi\npip install a\n", ""),
+        ("a.sh", f"case $1 in\n  cn) {SET};;\nesac\npip install a\n", ""),
+        ("a.sh", f"[ -n $CN ] && {SET}\npip install a\n", ""),
+        ("a.sh", f"[ -n $CN ] && {SET} && pip install a\npip install b\n", "a"),
+        ("a.sh", f"cd app && {SET}\npip install a\n", "a"),
+        ("a.sh", f"mirror() {{\n  {SET}\n}}\npip install a\n", ""),
+        ("a.sh", f"({SET}; pip install a)\npip install b\n", "a"),
+        ("a.sh", f"{SET}\n(pip install a)\nexport -n PIP_INDEX_URL\npip install b\n", "a"),
+        ("a.sh", f"{SET}\nif [ $1 ]; then unset PIP_INDEX_URL; fi\npip install a\n", ""),
+        ("a.ps1", f'if ($cn) {{ $env:PIP_INDEX_URL = "{ON}" }}\npip install a\n', ""),
+        ("a.ps1", f'if ($cn) {{\n  $env:PIP_INDEX_URL = "{ON}"\n}}\npip install a\n', ""),
+        ("Dockerfile", f"FROM x\nRUN {SET} && pip install a\nRUN pip install b\n", "a"),
+        ("Dockerfile", f"FROM x\nRUN PIP_INDEX_URL={ON}; pip install a\n", ""),
+        ("Dockerfile", f"FROM x\nRUN <<EOF\n{SET}\npip install a\nEOF\nRUN pip install b\n", "a"),
+        ("Dockerfile", f"FROM x AS y\nENV PIP_INDEX_URL={ON}\nRUN pip install a\nFROM x\nRUN pip install b\n", "a"),
+        ("Dockerfile", f"FROM x AS Y\nARG PIP_INDEX_URL={ON}\nFROM y\nRUN pip install a\n", "a"),
+        ("Dockerfile", f"ARG PIP_INDEX_URL={ON}\nFROM x\nRUN pip install a\n", ""),
+        ("Dockerfile", f"ARG PIP_INDEX_URL={ON}\nFROM x\nARG PIP_INDEX_URL\nRUN pip install a\n", "a"),
+    ],
+)
+def test_a_variable_reaches_what_its_shell_starts(read_files, name, text, reached):
+    project = read_files({name: text}, at=name)
+    assert "".join(one.name for one in project.requirements if one.index_url) == reached
 
 
 PACKAGE = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['six']\n[project.optional-dependencies]\n"

@@ -19,6 +19,7 @@ __all__ = [
     "UVS_LIMIT_UNREAD",
     "UploadLimit",
     "UploadLimits",
+    "is_of_one",
     "limit_text",
     "limits_of_table",
     "pips_first_too_new",
@@ -47,16 +48,18 @@ _FRIENDLY = re.compile(
         rf"(?:(?P<{unit}>{_FRACTION if unit in ('hours', 'minutes', 'seconds') else _NUMBER})\s*(?:{words}),?\s*)?"
         for unit, words in _UNITS.items()
     )
-    + rf"(?:(?P<h>{_NUMBER}):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d{{1,9}})?)\s*)?(?:ago\s*)?"
+    + rf"(?:(?P<h>{_NUMBER}):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d{{1,9}})?)\s*)?(?:ago\s*)?",
+    re.ASCII,
 )
 _ISO = re.compile(
     rf"[+-]?P(?:(?P<weeks>{_NUMBER})W)?(?:(?P<days>{_NUMBER})D)?"
     rf"(?:T(?:(?P<hours>{_FRACTION})H)?(?:(?P<minutes>{_FRACTION})M)?(?:(?P<seconds>{_FRACTION})S)?)?",
-    re.I,
+    re.I | re.ASCII,
 )
 _MOMENT = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d|\d{8})"
-    r"(?:[Tt ](?P<time>\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?)(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?)?"
+    r"(?:[Tt ](?P<time>\d\d(?::?\d\d(?::?\d\d(?:[.,]\d{1,9})?)?)?)(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII,
 )
 _PIPS_DAYS = re.compile(r"P([0-9]+)D")
 
@@ -108,6 +111,12 @@ def limit_text(value: object) -> str | None:
     return value if isinstance(value, str) and value != _NONE else None
 
 
+def is_of_one(kind: str, of: str) -> bool:
+    """Return whether what a limit is said to hold for can be a package's name, or an index's URL."""
+    pattern = r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?" if kind == UVS_LIMIT_OF_PACKAGE else r"\S*"
+    return re.fullmatch(pattern, of, re.ASCII) is not None
+
+
 def limits_of_table(table: Mapping[str, object]) -> Iterator[tuple[tuple[str | int, ...], str, str, object]]:
     """Yield what a table of uv's says: key path, kind, the package or the index's URL, and what stands there."""
     if UVS_LIMIT in table:
@@ -134,14 +143,15 @@ def uvs_first_too_new(text: str, now: datetime) -> str:
         return ""
     try:
         moment = _moment(text) or _before(text.rstrip(), now)
+        first = utc_text(moment) if moment is not None else ""  # Near the years 1 and 9999 it may be none.
     except (ValueError, OverflowError, OSError):
-        moment = None
-    if moment is None:
+        first = ""
+    if not first:
         raise ValueError(
             "it takes a date, a time with its offset from UTC, or weeks, days, hours, minutes and seconds, such as "
             "`2026-01-31`, `2026-01-31T00:00:00Z`, `1 week` or `P7D`"
         )
-    return utc_text(moment)
+    return first
 
 
 def pips_first_too_new(text: str, now: datetime) -> str:

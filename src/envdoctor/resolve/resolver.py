@@ -209,7 +209,7 @@ def warm(graph: DependencyGraph, lines: Sequence[Line]) -> None:
     Per project only the newest version that all demands met so far admit; no version is looked at here that a
     search without conflicts would not look at.
     """
-    graph.index.prefetch_pages({line.requirement.name for line in lines})
+    graph.index.prefetch_pages({line.requirement.name for line in lines} - graph.met)
     allowed: dict[str, int] = {}
     frontier: list[str] = []
     for line in lines:

@@ -173,7 +173,9 @@ def lines_of(graph: DependencyGraph) -> tuple[Line, ...]:
         if graph.applies(requirement):
             key = (requirement.name, str(requirement.specifier), requirement.extras, requirement.url, requirement.kind)
             groups.setdefault(key, []).append(requirement)
-    graph.index.prefetch_pages({first.name for first, *_ in groups.values()})
+    lines = [first for first, *_ in groups.values()]
+    # What a URL names is read there: no index hears of it.
+    graph.index.prefetch_pages({one.name for one in lines} - {one.name for one in lines if one.url})
     return tuple(
         Line(number, first, tuple(twins), absent=not any_version(graph, first.name))
         for number, (first, *twins) in enumerate(groups.values())

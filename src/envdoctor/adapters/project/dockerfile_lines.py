@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
-__all__ = ["instructions", "run_lines", "stage_lines"]
+__all__ = ["DockerScopes", "instructions", "run_lines", "stage_lines"]
 
 _HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
 _INSTRUCTION = re.compile(r"^\s*(RUN|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", re.I)
 _OF_STAGES = re.compile(r"^\s*(FROM|ARG)\s+(.*)$", re.I)
+_DEEPEST = 100
+"""Stages that are made from one another; what is deeper counts to the last of them."""
 _OPENING = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 
 
@@ -46,6 +49,32 @@ def stage_lines(text: str) -> Iterator[tuple[int, str, str]]:
             kept = None
     if kept is not None:
         yield kept
+
+
+class DockerScopes:
+    """How far a variable reaches that a Dockerfile sets: its ``RUN``, or the stage and what is made from it."""
+
+    def __init__(self, text: str) -> None:
+        """Read the stages and the instructions, by their names alone."""
+        begins: dict[int, tuple[int, ...]] = {}
+        named: dict[str, tuple[int, ...]] = {}
+        stage: tuple[int, ...] = (0,)
+        froms = {number: rest for number, name, rest in stage_lines(text) if name == "FROM"}
+        for number, line in enumerate(text.splitlines(), start=1):
+            match = _INSTRUCTION.match(line)
+            if number in froms:
+                words = [word for word in froms[number].lower().split() if not word.startswith("--")]
+                stage = (*named.get(words[0] if words else "", ())[:_DEEPEST], number)
+                named |= {words[2]: stage} if len(words) == 3 else {}
+                begins[number] = stage
+            elif match is not None:
+                begins[number] = (*stage, -number) if match[1].upper() == "RUN" else stage
+        self._lines, self._scopes = list(begins), list(begins.values())
+
+    def of(self, line: int) -> tuple[int, ...]:
+        """Return the stages up to that of a line, each made from the one before, and its ``RUN``, below zero."""
+        at = bisect_right(self._lines, line) - 1
+        return self._scopes[at] if at >= 0 else (0,)
 
 
 def run_lines(text: str) -> str:

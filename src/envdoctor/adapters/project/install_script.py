@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.conda_environment import read_conda_specification
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.docker_image import keep_image
-from envdoctor.adapters.project.dockerfile_lines import instructions, run_lines
+from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructions, run_lines
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
@@ -126,9 +126,9 @@ def _is_more(draft: Draft, directory: Path, call: PipCommand) -> bool:
 
 
 def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
-    exports, exported, listed = Exports(dialect, everything=script.dockerfile), [], []
+    exports, listed = Exports(dialect, DockerScopes(script.file.text) if script.dockerfile else None), []
     for one in _assigning(script, text, dialect):
-        exported.append(exports.of(one.words, script.variables))
+        exports.follow(one.words, script.variables)
         words, into = script.variables.expanded(one.words), script.variables.expanded(one.into)
         listed.append(replace(one, words=words, into=into))
     calls = [read_pip_command(command.words) for command in listed]
@@ -143,7 +143,8 @@ def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
             _leave_out(draft, script, command, instead[at])
         elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
             followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
-            _run(draft, script, call, command, [listed[each] for each in followed], exported[at])
+            exported = exports.of(at, listed, places)
+            _run(draft, script, call, command, [listed[each] for each in followed], exported)
         elif call is not None:
             _leave_out(draft, script, command, LeftOut.BRANCH)
 

@@ -10,7 +10,7 @@ from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import LeftOut
 
-__all__ = ["branches_of", "fallbacks", "group_after", "taken"]
+__all__ = ["Branch", "branches_of", "fallbacks", "group_after", "taken"]
 
 _TESTS = ("[", "[[", "test")
 _CHAINED = ("&&", "||")

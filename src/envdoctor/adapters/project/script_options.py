@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timezone
+from itertools import islice, zip_longest
 
+from envdoctor.adapters.project.dockerfile_lines import DockerScopes
 from envdoctor.adapters.project.draft import Draft
 from envdoctor.adapters.project.pip_command import PipCommand
+from envdoctor.adapters.project.script_branches import Branch
 from envdoctor.adapters.project.script_variables import ScriptVariables
-from envdoctor.adapters.project.shell_words import Dialect, Word
+from envdoctor.adapters.project.shell_words import Command, Dialect, Word
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
@@ -27,6 +31,7 @@ from envdoctor.model.upload_limit import (
     PIPS_LIMIT,
     UVS_LIMIT,
     UVS_LIMIT_OF_PACKAGE,
+    is_of_one,
     pips_first_too_new,
     uvs_first_too_new,
 )
@@ -57,7 +62,11 @@ _URLS = re.compile(r"(?:[\w.-]+=(?=\w+:))?([^\s,]+)")
 """Addresses of a variable; uv takes a name before one."""
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
 _SET_BY_POWERSHELL = re.compile(r"\$env:(\w+)(?:=|$)", re.I)
+_ASKS = frozenset({"[", "[[", "test", "command", "which", "type", "grep"})
+_MOST = 100
+"""Commands that set a variable, of which it is asked whether they reach another command."""
 _BEFORE = frozenset({"env", "sudo", "then", "else", "do", "if", "!", "time"})
+_WITHIN = frozenset({"then", "else", "do", "{"})
 _LIMITS = (UVS_LIMIT, UVS_LIMIT_OF_PACKAGE, PIPS_LIMIT)
 
 
@@ -66,43 +75,93 @@ class Exports:
     """Which variables of pip and uv a script hands to the commands that it starts."""
 
     dialect: Dialect
-    everything: bool = False
-    """Every assignment is handed on: that of a Dockerfile's ``ENV`` is."""
-    _lines: dict[str, int] = field(default_factory=dict)
-    """Of those that it exports: where."""
+    scopes: DockerScopes | None = None
+    """Of a Dockerfile: what its ``ENV`` and ``ARG`` assign is handed on, too."""
+    _kept: dict[str, list[tuple[int, Word]]] = field(default_factory=dict)
+    """What is handed on by variable: from which command on, and the value, empty where none is known."""
+    _once: list[dict[str, Word]] = field(default_factory=list)
+    """By command: what it alone gets."""
 
-    def of(self, words: Sequence[Word], variables: ScriptVariables) -> dict[str, Word]:
-        """Follow a command, and return the values that it gets, as far as they are plain and known."""
-        texts = [word.text for word in words]
-        once, kept = self._posix(texts) if self.dialect is Dialect.POSIX else ({}, self._windows(texts))
-        self._lines.update(dict.fromkeys(kept, words[0].line))
-        values = {name: Word(variables.value(name) or "", line) for name, line in self._lines.items()}
-        values.update({name: Word(text, words[0].line) for name, text in once.items()})
-        known = (name for name in _VARIABLES if name in values and variables.unknown(values[name].text) is None)
-        return {name: values[name] for name in known if values[name].text}
+    def follow(self, words: Sequence[Word], variables: ScriptVariables) -> None:
+        """Take note of what a command gets alone, and of what it hands to those behind it."""
+        texts, line = [word.text for word in words], words[0].line
+        sets = self.scopes is not None and self.scopes.of(line)[-1] >= 0
+        once, kept = _of_posix(texts, sets=sets) if self.dialect is Dialect.POSIX else ({}, self._windows(texts))
+        for name, text in kept.items():
+            told = variables.value(name) if text is None else _known(text, variables)
+            if name in _VARIABLES:
+                self._kept.setdefault(name, []).append((len(self._once), Word(told or "", line)))
+        own = {name: text for name, text in once.items() if name in _VARIABLES}
+        self._once.append({name: Word(_known(text, variables), line) for name, text in own.items()})
 
-    def _posix(self, texts: Sequence[str]) -> tuple[dict[str, str], Iterable[str]]:
-        """Return what is handed to this command alone, and what to all that follow."""
-        if texts[0] == "unset":
-            for name in texts[1:]:
-                self._lines.pop(name, None)
-        if texts[0] == "export" or (texts[0] in ("declare", "typeset") and "-x" in texts):
-            return {}, [re.split(r"\+?=", text)[0] for text in texts[1:]]
-        assigned = {}
-        for text in texts:
-            match = _ASSIGNED.match(text)
-            if match is not None:
-                assigned[match[1]] = text[match.end() :]
-            elif text not in _BEFORE and not text.startswith("-"):
-                return assigned, ()
-        return {}, assigned if self.everything else ()
+    def of(self, at: int, listed: Sequence[Command], places: Sequence[tuple[Branch, ...]]) -> dict[str, Word]:
+        """Return the values that a command gets, as far as they are known; ``places``: of each command its branches."""
+        values = dict(self._once[at])
+        for name, kept in self._kept.items():
+            before = kept[: bisect_left(kept, at, key=lambda one: one[0])]
+            for since, word in islice(reversed(before), _MOST if name not in values else 0):
+                reaches = self._reaches(since, at, listed, places)
+                if reaches is not False:
+                    values |= {name: word} if reaches else {}
+                    break
+        return {name: values[name] for name in _VARIABLES if name in values and values[name].text}
 
-    def _windows(self, texts: Sequence[str]) -> Sequence[str]:
+    def _reaches(
+        self, since: int, at: int, listed: Sequence[Command], places: Sequence[tuple[Branch, ...]]
+    ) -> bool | None:
+        """Return whether what one command hands on gets to another, None where that is not known."""
+        one, two = listed[since], listed[at]
+        if self.scopes is not None:
+            within = self.scopes.of(one.words[0].line)
+            if self.scopes.of(two.words[0].line)[: len(within)] != within:
+                return False
+        if two.shells[: len(one.shells)] != one.shells:
+            return False
+        for here, there in zip_longest(places[since], places[at]):
+            if here is not None and here != there:
+                return False if there is not None and there.block == here.block else None
+        if self.dialect is not Dialect.POSIX:
+            return None if one.depth > two.depth else True
+        before = listed[since - 1] if since else one
+        asked = before.joined == "||" or (before.joined == "&&" and before.words[0].text in _ASKS)
+        return None if asked and any(listed[each].joined != "&&" for each in range(since, at)) else True
+
+    def _windows(self, texts: Sequence[str]) -> dict[str, str | None]:
         if self.dialect is Dialect.POWERSHELL:
             match = _SET_BY_POWERSHELL.match(texts[0])
-            return [match[1].upper()] if match is not None else ()
+            return {match[1].upper(): None} if match is not None else {}
         is_set = texts[0].lower().lstrip("@") == "set" and len(texts) > 1
-        return [texts[1].partition("=")[0].upper()] if is_set else ()
+        return {texts[1].partition("=")[0].upper(): None} if is_set else {}
+
+
+def _of_posix(texts: Sequence[str], *, sets: bool) -> tuple[dict[str, str], dict[str, str | None]]:
+    """Return what is handed to this command alone, and what to all that follow; None for what a variable has by now.
+
+    ``sets``: it is an ``ENV`` or ``ARG`` of a Dockerfile, which hands on what it assigns.
+    """
+    while texts[1:] and texts[0] in _WITHIN:
+        texts = texts[1:]
+    if texts[0] == "unset" or (texts[0] == "export" and "-n" in texts):
+        return {}, dict.fromkeys(texts[1:], "")
+    if texts[0] == "export" or (texts[0] in ("declare", "typeset") and "-x" in texts):
+        pairs = (text.partition("=") for text in texts[1:])
+        return {}, {name.removesuffix("+"): text if sign and name[-1:] != "+" else None for name, sign, text in pairs}
+    if sets and len(texts) == 1 and "=" not in texts[0]:
+        return {}, {texts[0]: None}  # An ARG that has its value above the first FROM.
+    assigned: dict[str, str] = {}
+    for text in texts:
+        match = _ASSIGNED.match(text)
+        if match is not None:
+            assigned[match[1]] = text[match.end() :]
+        elif text not in _BEFORE and not text.startswith("-"):
+            return assigned, {}
+    return {}, dict(assigned) if sets else {}
+
+
+def _known(text: str, variables: ScriptVariables) -> str:
+    """Return a value with its variables replaced, empty where one of them is not known."""
+    plain = " ".join(word.text for word in variables.expanded([Word(text, 0)]))
+    return "" if variables.unknown(plain) is not None else plain
 
 
 def with_indexes(call: PipCommand, exported: Mapping[str, Word]) -> None:
@@ -112,6 +171,7 @@ def with_indexes(call: PipCommand, exported: Mapping[str, Word]) -> None:
         tool, name = _VARIABLES[variable]
         beside = tool == "pip" and name != "index-url"
         if tool == call.tool and name in _INDEX_KINDS and (beside or name not in typed):
+            typed |= {name} if name == "index-url" else set()  # Of uv's two the first goes before.
             call.options += [(name, Word(url, word.line)) for url in _URLS.findall(word.text)]
 
 
@@ -162,6 +222,10 @@ def _keep_variable(draft: Draft, tool: str, name: str, word: Word, origin: FileO
 def _keep_limit(draft: Draft, name: str, word: Word, origin: FileOrigin, step: int) -> None:
     """Keep until when files may have been uploaded."""
     package, _, text = word.text.rpartition("=") if name == UVS_LIMIT_OF_PACKAGE else ("", "", word.text)
+    if name == UVS_LIMIT_OF_PACKAGE and not is_of_one(name, package):
+        message = f"`--{name} {word.text}` is not read: it takes a package and its date, such as `torch=2026-01-31`"
+        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, word.text)
+        return
     try:
         (pips_first_too_new if name == PIPS_LIMIT else uvs_first_too_new)(text, datetime.now(timezone.utc))
     except ValueError as error:

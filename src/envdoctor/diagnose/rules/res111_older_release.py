@@ -40,10 +40,13 @@ _MOST = 50
 """Newer versions that are looked at, of one package."""
 
 
+def _is_settled(package: ResolvedPackage) -> bool:
+    """Return whether it is pinned, or a file at a URL, of which no index is to hear."""
+    return any(wanted.url or any(map(_is_exact, wanted.specifier)) for wanted in package.wanted_by)
+
+
 def _admitted(package: ResolvedPackage, page: ProjectPage) -> Iterator[Version]:
-    """Yield the newer versions that all admit, the newest first; none of what is pinned, or a file at a URL."""
-    if any(wanted.url or any(map(_is_exact, wanted.specifier)) for wanted in package.wanted_by):
-        return
+    """Yield the newer versions that all admit, the newest first."""
     newer = (version for version in reversed(page.versions) if version > package.version)
     for version in islice(newer, _MOST):
         early = version.is_prerelease and not package.version.is_prerelease
@@ -84,7 +87,7 @@ def _find(target: Target, index: Index, resolution: Resolution) -> Iterator[Find
     if not target.level_assumed or target.level is None:
         return
     for package in resolution.packages:
-        newer = _newer(package, index, target)
+        newer = _newer(package, index, target) if not _is_settled(package) else None
         if newer is None:
             continue
         version, level = newer
