@@ -140,6 +140,22 @@ def test_an_image_is_told_as_docker_reads_it(read_files, text):
     assert str(project.environment_python) == "==3.10.*"
 
 
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [
+        (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}", True),
+        ("FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN pip install alpha\n", True),
+        (f"ARG BASE\nFROM ${{BASE}}\n{INSTALL}", True),
+        (f"ARG BASE\nFROM ${{BASE}}\nRUN python -m venv /x\n{INSTALL}", False),
+        (f"ARG BASE=a/torch\nFROM ${{BASE}}\n{INSTALL}", True),
+        (f"FROM nvidia/cuda:12.2.0-base\nRUN echo torch\n{INSTALL}", False),
+        (f"FROM pytorch/pytorch:{TAG}\nFROM python:3.10\n{INSTALL}", False),
+    ],
+)
+def test_a_command_knows_whether_its_image_may_have_torch(read_files, text, there):
+    assert [command.torch_there for command in read(read_files, text).commands] == [there]
+
+
 def test_of_stages_with_different_builds_of_torch_it_is_not_known_which(read_files):
     stages = (f"FROM nvcr.io/nvidia/pytorch:{tag}-py3\n{INSTALL}" for tag in ("24.05", "24.06"))
     assert had(read(read_files, "".join(stages))) == UNTOLD

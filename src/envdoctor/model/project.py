@@ -166,6 +166,8 @@ class InstallCommand:
     """False where the script goes on after the command has failed."""
     no_deps: bool = False
     upgrade: bool = False
+    torch_there: bool = False
+    """It starts from an image that may have torch: its name says so, or is told only where the image is built."""
 
 
 @dataclass(frozen=True, slots=True)

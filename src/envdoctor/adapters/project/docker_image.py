@@ -62,6 +62,8 @@ class _Image:
     python: str | None
     """``3.9`` or ``3.9.7``; None where the image does not tell."""
     brought: tuple[Brought, ...] = ()
+    hidden: bool = False
+    """Its name is told only where it is built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +79,14 @@ _UNTOLD = _Image(None)
 
 def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand]) -> None:
     """Keep Python and torch of the stages that the commands stand in, each where it is one and the same."""
+    stages = _stages(file)
+    begins = [stage.line for stage in stages]
+    for at, command in enumerate(draft.commands):
+        stage = bisect_left(begins, command.origin.line or 0) - 1
+        if stage >= 0 and (stages[stage].image.brought or stages[stage].image.hidden):
+            draft.commands[at] = replace(command, torch_there=True)
     if draft.environment_python is not None:
         return  # Conda changes the image's Python: what was built for that one goes with it.
-    stages = _stages(file)
     asking = {line.step for line in draft.requirements if line.name not in _TOOLS}
     lines = [command.origin.line or 0 for command in commands if command.step in asking]
     lines = lines or [command.origin.line or 0 for command in commands]
@@ -146,7 +153,7 @@ def _stages(file: TextFile) -> list[_Stage]:
         if texts[1:]:
             named[texts[2].lower()] = len(found)
         found.append(_Stage(number, image, base))
-    return _without_unused(found, file) if any(stage.image.brought for stage in found) else found
+    return _without_unused(found, file) if any(stage.image.brought or stage.image.hidden for stage in found) else found
 
 
 def _without_unused(stages: list[_Stage], file: TextFile) -> list[_Stage]:
@@ -160,7 +167,7 @@ def _without_unused(stages: list[_Stage], file: TextFile) -> list[_Stage]:
     for at, stage in enumerate(stages):
         apart |= {at} if stage.base in apart else set()
     return [
-        replace(stage, image=_UNTOLD) if at in apart and stage.image.brought else stage
+        replace(stage, image=_UNTOLD) if at in apart and (stage.image.brought or stage.image.hidden) else stage
         for at, stage in enumerate(stages)
     ]
 
@@ -200,7 +207,7 @@ def _image(text: str, origin: FileOrigin) -> _Image:
     folder, slash, last = text.partition("@")[0].rpartition("/")
     name, _, tag = last.partition(":")
     if not _WITH_TORCH.search(name):
-        return _UNTOLD
+        return _Image(None, hidden="$" in text)
     official = _OFFICIAL_TAG.match(tag) if _OFFICIAL.match(folder + slash + name) else None
     if official is not None:
         return _of_pytorch(Version(official[1]), f"cu{official[2]}{official[3]}", text, origin)

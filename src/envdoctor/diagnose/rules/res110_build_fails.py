@@ -46,7 +46,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
-from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, FileOption
+from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, FileOption, Project
 from envdoctor.model.requirement import Requirement, RequirementKind, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.model.target import Target
@@ -145,7 +145,6 @@ _ON_312 = ("66.1.0", "66.1.1", *(f"{major}.0.0" for major in range(67, 90)))
 _ISOLATED = ("torch", "numpy")
 """What such builds import most; other modules may come along with the build requirements that there are."""
 _CONDA = {"torch": "pytorch"}
-_IMAGE = re.compile(r"^[^\S\n]*FROM[^\S\n](?:[^\S\n]*\$|[^\n]*torch)", re.IGNORECASE | re.MULTILINE)
 _BUILDERS = frozenset({
     *("setuptools", "wheel", "pip", "packaging", "cython", "ninja", "cmake", "pybind11", "nanobind", "psutil", "cffi"),
     *("setuptools-scm", "setuptools-rust", "scikit-build", "versioneer", "toml", "tomli", "requests"),
@@ -298,7 +297,7 @@ def _added(examination: Examination, package: ResolvedPackage) -> Iterator[Parse
 def _installed_too_late(examination: Examination, package: ResolvedPackage, module: str) -> Requirement | None:
     """Return the line of a script that installs the module no earlier than the package; None: it may be there."""
     step, project = _step_of(examination, package), examination.project
-    if step is None or project is None or _starts_from_torch(examination, step):
+    if step is None or project is None or _starts_from_torch(project, step):
         return None
     every = [item for item in (*project.requirements, *project.superseded) if item.kind is RequirementKind.REQUIRE]
     lines = [item for item in every if item.name in (module, _CONDA.get(module))]
@@ -306,12 +305,8 @@ def _installed_too_late(examination: Examination, package: ResolvedPackage, modu
     return None if earlier else next(iter(lines), None)
 
 
-def _starts_from_torch(examination: Examination, step: int) -> bool:
-    """Return whether a Dockerfile's image has torch by its name, or has a name that only the build tells."""
-    commands = examination.project.commands if examination.project else ()
-    path = next((item.origin.path for item in commands if item.step == step), "")
-    file = examination.sources.read(path) if examination.sources and path else None
-    return file is not None and _IMAGE.search(file.text) is not None
+def _starts_from_torch(project: Project, step: int) -> bool:
+    return any(command.torch_there for command in project.commands if command.step == step)
 
 
 def _find(examination: Examination, resolution: Resolution, target: Target) -> Iterator[Finding]:
