@@ -199,6 +199,7 @@ def test_what_cannot_be_read_is_said_with_its_line(tmp_path: Path, value: str) -
     problems = [(str(one.origin), one.message) for one in read_project(folder, variables={}).problems]
     assert [place for place, _ in problems] == ["pyproject.toml:6", "pyproject.toml:7"]
     assert problems[0][1].startswith("`tool.uv.exclude-newer` is not read: it takes a date")
+    assert problems[0][1].endswith("; write it in quotes") is (value == "2024-01-01")
     assert limits(folder) == (UploadLimits(), ())
 
 
@@ -257,11 +258,11 @@ def test_a_scripts_date_of_no_package_is_a_problem(tmp_path: Path, value: str) -
 
 
 def test_a_date_that_holds_for_no_one_thing_is_said_with_its_line(tmp_path: Path) -> None:
-    table = '[tool.uv]\nexclude-newer-package = { "a b" = "2024-01-01" }\n'
+    table = '[tool.uv]\nexclude-newer-package = { "a b" = "2024-01-01", "" = "2024-01-01" }\n'
     table += '[[tool.uv.index]]\nurl = "https://mine.example/a b"\nexclude-newer = "2024-01-01"\n'
     folder = project(tmp_path, table)
     said = [one.message for one in read_project(folder, variables={}).problems if "cannot hold" in one.message]
-    assert [text.rpartition(" for ")[2] for text in said] == ["`a b`", "`https://mine.example/a b`"]
+    assert [text.rpartition(" for ")[2] for text in said] == ["`a b`", "``", "`https://mine.example/a b`"]
     assert limits(folder)[0] == UploadLimits()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 
 from packaging.utils import NormalizedName
 
@@ -25,6 +25,7 @@ __all__ = [
     "pips_first_too_new",
     "utc_text",
     "uvs_first_too_new",
+    "without_quotes",
 ]
 
 UVS_LIMIT = "exclude-newer"
@@ -111,6 +112,11 @@ def limit_text(value: object) -> str | None:
     return value if isinstance(value, str) and value != _NONE else None
 
 
+def without_quotes(value: object) -> str:
+    """Return what to say of a date that TOML reads as one of its own, where uv takes a text; empty for other values."""
+    return "; write it in quotes" if isinstance(value, (date, time)) else ""
+
+
 def is_of_one(kind: str, of: str) -> bool:
     """Return whether what a limit is said to hold for can be a package's name, or an index's URL."""
     pattern = r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?" if kind == UVS_LIMIT_OF_PACKAGE else r"\S*"
@@ -180,9 +186,9 @@ def _moment(text: str) -> datetime | None:
     match = _MOMENT.fullmatch(text)
     if match is None:
         return None
-    date, time, offset = match["date"].replace("-", ""), match["time"] or "", match["offset"]
-    clock = re.sub(r"[:.,]", "", time)[:6].ljust(6, "0")
-    moment = datetime.strptime(f"{date} {clock}", "%Y%m%d %H%M%S")  # noqa: DTZ007 - the zone is told apart
+    day, clock, offset = match["date"].replace("-", ""), match["time"] or "", match["offset"]
+    clock = re.sub(r"[:.,]", "", clock)[:6].ljust(6, "0")
+    moment = datetime.strptime(f"{day} {clock}", "%Y%m%d %H%M%S")  # noqa: DTZ007 - the zone is told apart
     if not offset:
         return (moment.replace(hour=0, minute=0, second=0) + timedelta(days=1)).astimezone()
     digits = offset[1:].replace(":", "").ljust(4, "0")

@@ -30,7 +30,7 @@ from envdoctor.model.project import (
     uvs_isolation,
 )
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.upload_limit import UVS_LIMIT, limit_text, limits_of_table
+from envdoctor.model.upload_limit import UVS_LIMIT, limit_text, limits_of_table, without_quotes
 from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["ProjectIndexes", "indexes_of", "read_uv_configuration", "with_machines"]
@@ -108,7 +108,7 @@ class _Found:
         # The weakest first, as the files are: `[pip]` counts where the rest of the file says nothing.
         for part in (table.get("pip"), table):
             for _, name, of, value in limits_of_table(part) if isinstance(part, dict) else ():
-                text = limit_text(value) or repr(value)
+                text = limit_text(value) or f"{value}{without_quotes(value)}"
                 self.options.append(FileOption(name, f"{of} {text}" if of else text, FileOrigin(place)))
             self.options += _shared_builds(part, place)
 

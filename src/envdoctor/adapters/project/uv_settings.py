@@ -14,7 +14,14 @@ from envdoctor.adapters.project.toml_document import TomlDocument, parse_toml
 from envdoctor.model.index_url import with_user
 from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, ReadingProblem
 from envdoctor.model.requirement import GroupKind, GroupName, RequirementKind
-from envdoctor.model.upload_limit import UVS_LIMIT_UNREAD, is_of_one, limit_text, limits_of_table, uvs_first_too_new
+from envdoctor.model.upload_limit import (
+    UVS_LIMIT_UNREAD,
+    is_of_one,
+    limit_text,
+    limits_of_table,
+    uvs_first_too_new,
+    without_quotes,
+)
 
 __all__ = ["UV_FILE", "check_conflicts", "index_url_of", "indexes", "read_uv", "read_uv_file"]
 
@@ -79,13 +86,13 @@ def _dates(draft: Draft, document: TomlDocument, base: tuple[str, ...]) -> None:
             if name == UVS_LIMIT_UNREAD:
                 draft.keep_option(FileOption(name, of, document.origin(*where)))
                 continue
-            if of and not is_of_one(name, of):
+            if len(path) > 1 and not is_of_one(name, of):
                 document.fault(draft, where, f"is not read: it cannot hold for `{of}`")
                 continue
             try:
                 uvs_first_too_new(text or "", now)
             except ValueError as error:
-                document.fault(draft, where, f"is not read: {error}")
+                document.fault(draft, where, f"is not read: {error}{without_quotes(value)}")
                 continue
             draft.keep_option(FileOption(name, f"{of} {text}" if of else f"{text}", document.origin(*where)))
 
