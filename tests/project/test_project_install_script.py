@@ -511,6 +511,7 @@ def test_a_script_that_runs_as_it_stands_has_no_arguments(read_files, name, line
 
 
 ON, MORE = "https://index.example/cu121", "https://index.example/more"
+MINE = "https://index.example/mine"
 
 
 @pytest.mark.parametrize(
@@ -554,6 +555,26 @@ def test_the_index_of_a_variable_that_a_script_exports_is_the_command_s(read_fil
     assert [(one.kind.value.lstrip("-"), one.url, one.step) for one in project.index_options] == kept
     first = next((url for kind, url, step in kept if kind == "index-url" and step == 1), None)
     assert project.requirements[0].index_url == first
+
+
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("ARG TOKEN\nENV PIP_EXTRA_INDEX_URL=https://me:${TOKEN}@index.example/mine\nRUN pip install a\n", [MINE]),
+        ("ARG TOKEN\nRUN pip install --extra-index-url https://$TOKEN@index.example/mine a\n", [MINE]),
+        ("ENV PIP_EXTRA_INDEX_URL=https://index.example/$CUDA\nRUN pip install a\n", []),
+    ],
+)
+def test_an_index_whose_password_alone_is_not_known_is_there_all_the_same(read_files, text, urls):
+    project = read_files({"Dockerfile": f"FROM x\n{text}"}, at="Dockerfile")
+    assert [one.url for one in project.index_options] == urls
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]
+
+
+def test_an_index_that_a_build_may_name_is_not_there_by_itself(read_files):
+    text = "FROM x\nARG INDEX\nENV PIP_INDEX_URL=${INDEX}\nRUN pip install a\n"
+    project = read_files({"Dockerfile": text}, at="Dockerfile")
+    assert (project.index_options, project.problems) == ((), ())
 
 
 SET = f"export PIP_INDEX_URL={ON}"

@@ -16,6 +16,7 @@ from envdoctor.adapters.project.script_branches import Branch
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.index_url import bare_url
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     BUILD_ISOLATION,
@@ -60,6 +61,7 @@ _VARIABLES = {
 }
 _URLS = re.compile(r"(?:[\w.-]+=(?=\w+:))?([^\s,]+)")
 """Addresses of a variable; uv takes a name before one."""
+_RUN = re.compile(r"[`(]")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
 _SET_BY_POWERSHELL = re.compile(r"\$env:(\w+)(?:=|$)", re.I)
 _ASKS = frozenset({"[", "[[", "test", "command", "which", "type", "grep"})
@@ -88,11 +90,11 @@ class Exports:
         sets = self.scopes is not None and self.scopes.of(line)[-1] >= 0
         once, kept = _of_posix(texts, sets=sets) if self.dialect is Dialect.POSIX else ({}, self._windows(texts))
         for name, text in kept.items():
-            told = variables.value(name) if text is None else _known(text, variables)
+            told = variables.value(name) if text is None else _known(name, text, variables)
             if name in _VARIABLES:
                 self._kept.setdefault(name, []).append((len(self._once), Word(told or "", line)))
         own = {name: text for name, text in once.items() if name in _VARIABLES}
-        self._once.append({name: Word(_known(text, variables), line) for name, text in own.items()})
+        self._once.append({name: Word(_known(name, text, variables), line) for name, text in own.items()})
 
     def of(self, at: int, listed: Sequence[Command], places: Sequence[tuple[Branch, ...]]) -> dict[str, Word]:
         """Return the values that a command gets, as far as they are known; ``places``: of each command its branches."""
@@ -158,10 +160,14 @@ def _of_posix(texts: Sequence[str], *, sets: bool) -> tuple[dict[str, str], dict
     return {}, dict(assigned) if sets else {}
 
 
-def _known(text: str, variables: ScriptVariables) -> str:
-    """Return a value with its variables replaced, empty where one of them is not known."""
+def _known(name: str, text: str, variables: ScriptVariables) -> str:
+    """Return a value with its variables replaced, empty where one of them is not known.
+
+    Of an index's address, which is one with an unknown token too, a variable may stay; what a shell computes may not.
+    """
     plain = " ".join(word.text for word in variables.expanded([Word(text, 0)]))
-    return "" if variables.unknown(plain) is not None else plain
+    of_index = _VARIABLES.get(name, ("", ""))[1] in _INDEX_KINDS and "://" in plain and not _RUN.search(plain)
+    return plain if of_index or variables.unknown(plain) is None else ""
 
 
 def with_indexes(call: PipCommand, exported: Mapping[str, Word]) -> None:
@@ -193,6 +199,9 @@ def keep_options(
             what = "index" if name in _INDEX_KINDS else "date"
             message = f"the {what} {not_told(word.text, unknown)}"
             draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
+            address = bare_url(word.text)
+            if name in _INDEX_KINDS and variables.unknown(address) is None:
+                draft.add_index(_INDEX_KINDS[name], address, origin, step)  # It is there; who may ask it, is not known.
         elif name in _LIMITS:
             _keep_limit(draft, name, word, origin, step)
         elif name in {"no-binary", "only-binary", "trusted-host", "no-build-isolation"}:
