@@ -98,6 +98,20 @@ def test_a_numpy_that_no_index_has_for_the_target_is_no_unknown(
     assert (report["code"], chosen(report)) == (0, {"numpy": "2.2.6"})
 
 
+@pytest.mark.parametrize(("rule", "options"), [("RES202", ("rocm",)), ("RES208", ("cuda", "--gpu", "RTX 5080"))])
+def test_a_build_of_the_image_goes_by_itself_for_none_of_its_version(
+    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex, rule: str, options: tuple[str, ...]
+) -> None:
+    report = check(capsys, project, OFFICIAL, "torch\n", "--target-backend", *options)
+    (told,) = found(report, rule)
+    assert told["remedy"]["summary"].endswith(
+        f"; pip leaves the torch 2.3.1 of the image `{OFFICIAL}` where a line admits it: uninstall it first, or take "
+        "another image"
+    )
+    report = check(capsys, project, OFFICIAL, "torch==2.0.1\n", "--target-backend", *options)
+    assert not any("uninstall it first" in item["remedy"]["summary"] for item in found(report, rule))
+
+
 def test_a_file_with_the_image_s_own_label_is_taken(
     capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex
 ) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from envdoctor.model.resolution import Resolution, ResolvedPackage
     from envdoctor.model.target import Target
 
-__all__ = ["PackageView", "Place", "Scene", "of_image", "scenes"]
+__all__ = ["PackageView", "Place", "Scene", "kept_by_image", "of_image", "scenes"]
 
 _CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu\d+)?")
 _CUDA_VERSION = re.compile(r"(\d+)\.(\d)\b")
@@ -153,6 +153,16 @@ def of_image(package: ResolvedPackage, project: Project | None) -> Brought | Non
     version = Version(package.version.public)
     own = [one for one in project.brought if one.name == package.name] if project is not None else []
     return next((one for one in own if one.version == version and package.version.local in (None, one.label)), None)
+
+
+def kept_by_image(examination: Examination, name: str) -> str:
+    """Return what to say behind a remedy that takes another build of what the image has; empty for anything else."""
+    package = examination.resolution.get(name) if examination.resolution is not None else None
+    own = of_image(package, examination.project) if package is not None else None
+    if own is None:
+        return ""
+    stays = f"; pip leaves the {name} {own.version} of the image `{own.image}` where a line admits it"
+    return f"{stays}: uninstall it first, or take another image"
 
 
 def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts) -> dict[str, PackageView]:

@@ -36,7 +36,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.examination import card_architectures, chain_to, silent
 from envdoctor.diagnose.in_place_of import in_place_of, no_wheel
-from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
+from envdoctor.diagnose.package_view import PackageView, Place, Scene, kept_by_image, scenes
 from envdoctor.diagnose.remedies import with_indexes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, way_through
@@ -139,7 +139,7 @@ def _remedy(examination: Examination, name: str, version: Version, target: Targe
     if name == "ctranslate2":
         return Remedy("there is no CUDA wheel for aarch64: place faster-whisper on the CPU, or build CTranslate2")
     if name == "torch":
-        return Remedy(_torch_for(examination, target, version))
+        return Remedy(f"{_torch_for(examination, target, version)}{kept_by_image(examination, name)}")
     if name == "bitsandbytes":
         return Remedy(_newer_bitsandbytes(examination, target))
     advice = in_place_of(examination, name, target)

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, card_architectures
-from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
+from envdoctor.diagnose.package_view import PackageView, Place, Scene, kept_by_image, scenes
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.torch_choice import advice_for_card, held_back
 from envdoctor.diagnose.wheel_facts import KernelSet, code_of, shipped_wheel_facts
@@ -66,7 +66,8 @@ def _find(examination: Examination) -> Iterator[Finding]:
                 advice = advice_for_card(card, examination)
                 if examination.target is not None and scene.place is Place.PLAN:
                     advice += held_back(examination, card, examination.target)
-                yield _finding(torch, kernels, card, advice, severity)
+                kept = kept_by_image(examination, "torch") if scene.place is Place.PLAN else ""
+                yield _finding(torch, kernels, card, f"{advice}; the driver is not the cause{kept}", severity)
 
 
 def _finding(torch: PackageView, kernels: KernelSet, card: str, advice: str, severity: Severity) -> Finding:
@@ -81,7 +82,7 @@ def _finding(torch: PackageView, kernels: KernelSet, card: str, advice: str, sev
         ),
         severity=severity,
         evidence=(Evidence(", ".join(kernels.architectures), kernels.evidence),),
-        remedy=Remedy(f"{advice}; the driver is not the cause"),
+        remedy=Remedy(advice),
         packages=(torch.name,),
     )
 
