@@ -571,6 +571,40 @@ def test_an_index_whose_password_alone_is_not_known_is_there_all_the_same(read_f
     assert [one.kind for one in project.problems] == [ReadingProblemKind.MISSING_VARIABLE]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "export PIP_INDEX_URL=$(cat index.txt)\npip install a\n",
+        "export PIP_UPLOADED_PRIOR_TO=$(date -u -d '3 days ago' '+%Y-%m-%dT%H:%M:%SZ')\npip install a\n",
+        "UV_EXCLUDE_NEWER=`date +%F` uv pip install a\n",
+    ],
+)
+def test_an_index_or_a_date_that_a_shell_computes_is_not_known(read_files, text):
+    (problem,) = read_files({"a.sh": text}, at="a.sh").problems
+    assert problem.kind is ReadingProblemKind.MISSING_VARIABLE
+
+
+def test_other_options_of_pip_may_stand_in_variables_too(read_files):
+    text = "FROM x\nENV PIP_CONSTRAINT='/app/one.txt two.txt' PIP_PREFER_BINARY=1 PIP_PRE=0 PIP_ONLY_BINARY=:all:\n"
+    text += "COPY . /app\nWORKDIR /app\nRUN pip install a\nENV PIP_NO_DEPS=true\nRUN pip install -c three.txt b\n"
+    files = {name: f"{name[:-4]}==1\n" for name in ("one.txt", "two.txt", "three.txt")}
+    project = read_files({"Dockerfile": text, **files}, at="Dockerfile")
+    held = [(one.name, one.step) for one in project.requirements if one.kind is RequirementKind.CONSTRAINT]
+    assert held == [("one", 1), ("two", 1), ("three", 2), ("one", 2), ("two", 2)]
+    assert {(one.name, one.value) for one in project.options if one.step == 1} == {
+        ("prefer-binary", ""),
+        ("only-binary", ":all:"),
+    }
+    assert [command.no_deps for command in project.commands] == [False, True]
+
+
+def test_constraints_of_a_variable_that_the_script_writes_are_not_known(read_files):
+    text = "FROM x\nENV PIP_CONSTRAINT=/app/c.txt\nRUN echo 'numpy<2' > /app/c.txt\nRUN pip install a\n"
+    (problem,) = read_files({"Dockerfile": text}, at="Dockerfile").problems
+    assert problem.kind is ReadingProblemKind.UNREAD
+    assert "line 3 of `Dockerfile` writes it" in problem.message
+
+
 def test_an_index_that_a_build_may_name_is_not_there_by_itself(read_files):
     text = "FROM x\nARG INDEX\nENV PIP_INDEX_URL=${INDEX}\nRUN pip install a\n"
     project = read_files({"Dockerfile": text}, at="Dockerfile")

@@ -20,7 +20,7 @@ from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_folders import Brought, ScriptFolders, below
-from envdoctor.adapters.project.script_options import Exports, keep_options, not_told, with_indexes
+from envdoctor.adapters.project.script_options import Exports, keep_options, not_told, with_variables
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
 from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
@@ -188,7 +188,7 @@ def _run(
     script.steps += 1
     step = script.steps
     origin = FileOrigin(script.file.shown, command.words[0].line)
-    with_indexes(call, exported)
+    with_variables(call, exported)
     index = next((word.text for word in call.values("index-url") if not script.variables.unknown(word.text)), None)
     no_deps = "no-deps" in call.flags
     draft.commands.append(

@@ -37,7 +37,7 @@ from envdoctor.model.upload_limit import (
     uvs_first_too_new,
 )
 
-__all__ = ["Exports", "keep_options", "not_told", "with_indexes"]
+__all__ = ["Exports", "keep_options", "not_told", "with_variables"]
 
 _INDEX_KINDS = {
     "index-url": IndexOptionKind.INDEX_URL,
@@ -56,9 +56,21 @@ _VARIABLES = {
     "UV_FIND_LINKS": ("uv", "find-links"),
     "PIP_NO_BUILD_ISOLATION": ("pip", NO_BUILD_ISOLATION),
     "UV_NO_BUILD_ISOLATION": ("uv", NO_BUILD_ISOLATION),
+    "PIP_CONSTRAINT": ("pip", "constraint"),
+    "UV_CONSTRAINT": ("uv", "constraint"),
+    "PIP_ONLY_BINARY": ("pip", "only-binary"),
+    "PIP_NO_BINARY": ("pip", "no-binary"),
+    "PIP_PREFER_BINARY": ("pip", "prefer-binary"),
+    "PIP_PRE": ("pip", "pre"),
+    "PIP_NO_DEPS": ("pip", "no-deps"),
+    "PIP_NO_INDEX": ("pip", "no-index"),
+    "PIP_REQUIRE_HASHES": ("pip", "require-hashes"),
     "PIP_UPLOADED_PRIOR_TO": ("pip", PIPS_LIMIT),
     "UV_EXCLUDE_NEWER": ("uv", UVS_LIMIT),
 }
+_OF_VALUES = (*_INDEX_KINDS, "constraint", "only-binary", "no-binary")
+_OF_TRUTH = frozenset({"prefer-binary", "pre", "no-deps", "no-index", "require-hashes"})
+_YES = frozenset({"y", "yes", "t", "true", "on", "1"})
 _URLS = re.compile(r"(?:[\w.-]+=(?=\w+:))?([^\s,]+)")
 """Addresses of a variable; uv takes a name before one."""
 _RUN = re.compile(r"[`(]")
@@ -161,24 +173,29 @@ def _of_posix(texts: Sequence[str], *, sets: bool) -> tuple[dict[str, str], dict
 
 
 def _known(name: str, text: str, variables: ScriptVariables) -> str:
-    """Return a value with its variables replaced, empty where one of them is not known.
+    """Return a value with its variables replaced, empty where it is one that nobody need set.
 
-    Of an index's address, which is one with an unknown token too, a variable may stay; what a shell computes may not.
+    An index or a date that a shell computes, and an index of which a part alone is not known, is set all the same.
     """
     plain = " ".join(word.text for word in variables.expanded([Word(text, 0)]))
-    of_index = _VARIABLES.get(name, ("", ""))[1] in _INDEX_KINDS and "://" in plain and not _RUN.search(plain)
-    return plain if of_index or variables.unknown(plain) is None else ""
+    kind = _VARIABLES.get(name, ("", ""))[1]
+    is_set = (kind in _INDEX_KINDS and "://" in plain) or (kind in (*_INDEX_KINDS, *_LIMITS) and _RUN.search(plain))
+    return plain if is_set or variables.unknown(plain) is None else ""
 
 
-def with_indexes(call: PipCommand, exported: Mapping[str, Word]) -> None:
-    """Give a command the indexes of the variables that it gets: an option goes before one, or beside it with pip."""
+def with_variables(call: PipCommand, exported: Mapping[str, Word]) -> None:
+    """Give a command what the variables say that it gets: an option goes before one, or beside it with pip."""
     typed = {name for name, _ in call.options}
     for variable, word in exported.items():
         tool, name = _VARIABLES[variable]
         beside = tool == "pip" and name != "index-url"
-        if tool == call.tool and name in _INDEX_KINDS and (beside or name not in typed):
+        if tool == call.tool and name in _OF_TRUTH:
+            call.flags |= {name} if word.text.strip().lower() in _YES else set()
+        elif tool == call.tool and name in _OF_VALUES and (beside or name not in typed):
             typed |= {name} if name == "index-url" else set()  # Of uv's two the first goes before.
-            call.options += [(name, Word(url, word.line)) for url in _URLS.findall(word.text)]
+            parted = _URLS.findall(word.text) if name in _INDEX_KINDS else word.text.split()
+            texts = [word.text] if _RUN.search(word.text) else parted
+            call.options += [(name, Word(text, word.line)) for text in texts]
 
 
 def keep_options(
@@ -213,14 +230,19 @@ def keep_options(
     typed = {name for name, _ in call.options} | call.flags
     for variable, word in exported.items():
         tool, name = _VARIABLES[variable]
-        if tool == call.tool and name not in typed and name not in _INDEX_KINDS:
-            _keep_variable(draft, tool, name, word, FileOrigin(command.path, word.line), step)
+        origin, unknown = FileOrigin(command.path, word.line), variables.unknown(word.text)
+        if tool != call.tool or name in typed:
+            continue
+        if name in _LIMITS and unknown is not None:
+            message = f"the date {not_told(word.text, unknown)}"
+            draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
+        elif name in _LIMITS:
+            _keep_limit(draft, name, word, origin, step)
+        elif name == NO_BUILD_ISOLATION:
+            _keep_isolation(draft, tool, word, origin, step)
 
 
-def _keep_variable(draft: Draft, tool: str, name: str, word: Word, origin: FileOrigin, step: int) -> None:
-    if name != NO_BUILD_ISOLATION:
-        _keep_limit(draft, name, word, origin, step)
-        return
+def _keep_isolation(draft: Draft, tool: str, word: Word, origin: FileOrigin, step: int) -> None:
     isolated = pips_isolation(word.text) if tool == "pip" else uvs_isolation(word.text)
     if isolated is False:
         draft.keep_option(FileOption(NO_BUILD_ISOLATION, "", origin, step))
