@@ -230,16 +230,23 @@ def keep_options(
     typed = {name for name, _ in call.options} | call.flags
     for variable, word in exported.items():
         tool, name = _VARIABLES[variable]
-        origin, unknown = FileOrigin(command.path, word.line), variables.unknown(word.text)
-        if tool != call.tool or name in typed:
-            continue
-        if name in _LIMITS and unknown is not None:
-            message = f"the date {not_told(word.text, unknown)}"
-            draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
-        elif name in _LIMITS:
-            _keep_limit(draft, name, word, origin, step)
-        elif name == NO_BUILD_ISOLATION:
-            _keep_isolation(draft, tool, word, origin, step)
+        if tool == call.tool and name not in typed:
+            _keep_variable(draft, variables, variable, word, FileOrigin(command.path, word.line), step)
+
+
+def _keep_variable(
+    draft: Draft, variables: ScriptVariables, variable: str, word: Word, origin: FileOrigin, step: int
+) -> None:
+    """Keep what a variable says of dates and isolation."""
+    tool, name = _VARIABLES[variable]
+    unknown = variables.unknown(word.text)
+    if name in _LIMITS and unknown is not None:
+        message = f"the date {not_told(word.text, unknown)}"
+        draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
+    elif name in _LIMITS:
+        _keep_limit(draft, name, word, origin, step)
+    elif name == NO_BUILD_ISOLATION:
+        _keep_isolation(draft, tool, word, origin, step)
 
 
 def _keep_isolation(draft: Draft, tool: str, word: Word, origin: FileOrigin, step: int) -> None:
