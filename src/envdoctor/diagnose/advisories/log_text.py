@@ -192,6 +192,8 @@ class LogText:
     def first(self, symptoms: tuple[str, ...], beside: tuple[str, ...] = (), within: int = 0) -> LogHit | None:
         """Return the first line that matches a symptom, with every ``beside`` on one at most ``within`` lines away."""
         for symptom in symptoms:
+            if fixed_text(symptom) not in self._text:
+                continue
             for entry, found in self._hits(symptom):
                 number = self._numbers[entry]
                 if all(self._beside(number, item, within) for item in beside):
