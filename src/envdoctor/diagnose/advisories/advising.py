@@ -37,7 +37,7 @@ def advise(
     situations = _situations(examination)
     for advisory in shipped_advisories().advisories if advisories is None else advisories:
         for situation in situations:
-            if not all(any(name in situation.scene.packages for name in group) for group in advisory.needs):
+            if any(map(situation.scene.packages.keys().isdisjoint, advisory.needs)):
                 continue
             outcome = advisory.judge(situation)
             if not outcome.value:

@@ -7,7 +7,7 @@ of what else there is to do.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
@@ -70,13 +70,10 @@ def _names(examination: Examination) -> frozenset[str] | None:
     return frozenset(chain.from_iterable(places)) if places else None
 
 
-def _possible(names: Collection[str], *, more: bool) -> Iterator[str]:
+def _possible(names: frozenset[str], *, more: bool) -> Iterator[str]:
     for code, _, groups, mentioned in written_index():
-        if groups:
-            possible = all(any(name in names for name in group) for group in groups)
-        else:
-            possible = more or any(name in names for name in mentioned)
-        if possible:
+        # Either one of each set is there, or one that is mentioned.
+        if not any(map(names.isdisjoint, groups)) if groups else more or not names.isdisjoint(mentioned):
             yield code
 
 
