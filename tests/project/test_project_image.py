@@ -200,7 +200,20 @@ def test_of_a_dockerfile_beside_a_list_its_torch_is_named(read_files, text, told
 
 
 @pytest.mark.parametrize(
-    "image", [":tag", "@sha256:ab", "/", "a:", "torch", "pytorch:", "x" * 100_000, "a-" * 50_000 + "torch:1"]
+    "image",
+    [
+        "python:3.\uff11\uff11",
+        "pytorch/pytorch:2.\uff13.1-cuda12.1-cudnn8-runtime",
+        "a/torch:py3\uff11",
+        ":tag",
+        "@sha256:ab",
+        "/",
+        "a:",
+        "torch",
+        "pytorch:",
+        "x" * 100_000,
+        "a-" * 50_000 + "torch:1",
+    ],
 )
 def test_whatever_stands_for_an_image_is_read(read_files, image):
     assert read(read_files, f"FROM {image}\n{INSTALL}").environment_python is None

@@ -32,12 +32,13 @@ from envdoctor.shipped import couplings
 __all__ = ["keep_image", "torch_of_image"]
 
 _OF_PYTHON = re.compile(
-    r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$"
+    r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$",
+    re.ASCII,
 )
 _WITH_TORCH = re.compile(r"(?:^|[-_.])(?:py)?torch(?:serve)?(?=[-_.]|$)|^l4t-ml$|^vllm(?=[-_.]|$)", re.I)
 _OFFICIAL = re.compile(r"^(?:(?:docker|ghcr)\.io/)?pytorch/pytorch$")
-_OFFICIAL_TAG = re.compile(r"^(\d{1,3}\.\d{1,3}\.\d{1,3})-cuda(\d{1,3})\.(\d)-cudnn\d-(?:runtime|devel)$")
-_PYTHON_IN_TAG = re.compile(r"(?:^|[-_])py(?:thon)?3\.?(\d{1,2})(?:\.\d{1,2})?(?=[-_]|$)")
+_OFFICIAL_TAG = re.compile(r"^(\d{1,3}\.\d{1,3}\.\d{1,3})-cuda(\d{1,3})\.(\d)-cudnn\d-(?:runtime|devel)$", re.ASCII)
+_PYTHON_IN_TAG = re.compile(r"(?:^|[-_])py(?:thon)?3\.?(\d{1,2})(?:\.\d{1,2})?(?=[-_]|$)", re.ASCII)
 _PYTHONS = ((Version("1.13"), Version("2.4"), "3.10"), (Version("2.4"), Version("2.9"), "3.11"))
 """From which torch of pytorch/pytorch to which (not with it) it is which Python."""
 _FAMILY = ("torch", "torchvision", "torchaudio")
