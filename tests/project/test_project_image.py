@@ -55,6 +55,7 @@ def test_an_image_of_pytorch_names_torch_and_what_goes_with_it(read_files, image
         ("pytorch/pytorch:latest", None),
         ("pytorch/pytorch:${TAG}", None),
         ("vllm/vllm-openai:v0.6.3", None),
+        ("example/pytorch:2.0-alpine", None),
     ],
 )
 def test_of_a_build_of_their_own_the_version_is_not_known(read_files, image, python):
@@ -165,6 +166,20 @@ def test_of_stages_with_different_builds_of_torch_it_is_not_known_which(read_fil
 def test_the_python_of_an_argument_in_quotes_is_the_image_s(read_files):
     text = f'ARG PYTHON="3.11"\nFROM python:${{PYTHON}}-slim\n{INSTALL}'
     assert str(read(read_files, text).environment_python) == "==3.11.*"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"FROM python:3.10-alpine\n{INSTALL}", 1),
+        (f"FROM alpine:3.19 AS base\nRUN apk add py3-pip\nFROM base\n{INSTALL}{INSTALL}", 3),
+        (f"FROM node:20-alpine\nRUN npm i\nFROM python:3.10-slim\n{INSTALL}", None),
+        (f"FROM alpinelinux-team/python\n{INSTALL}", None),
+    ],
+)
+def test_of_an_alpine_it_is_said_that_a_linux_with_glibc_is_judged(read_files, text, line):
+    told = [one.origin.line for one in read(read_files, text).problems if "whose C library is musl" in one.message]
+    assert told == ([line] if line else [])
 
 
 @pytest.mark.parametrize(("tag", "older"), [(TAG, "2.0.dev0"), ("2.4.0-cuda12.4-cudnn9-runtime", None)])

@@ -26,7 +26,7 @@ from envdoctor.adapters.project.shell_words import Dialect
 from envdoctor.adapters.project.shell_words import commands as shell_commands
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import Brought, InstallCommand
+from envdoctor.model.project import Brought, InstallCommand, ReadingProblemKind
 from envdoctor.shipped import couplings
 
 __all__ = ["keep_image", "torch_of_image"]
@@ -35,6 +35,7 @@ _OF_PYTHON = re.compile(
     r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$",
     re.ASCII,
 )
+_ALPINE = re.compile(r"(?:^|[-_/:])alpine(?=[-_.:@\d]|$)")
 _WITH_TORCH = re.compile(r"(?:^|[-_.])(?:py)?torch(?:serve)?(?=[-_.]|$)|^l4t-ml$|^vllm(?=[-_.]|$)", re.I)
 _OFFICIAL = re.compile(r"^(?:(?:docker|ghcr)\.io/)?pytorch/pytorch$")
 _OFFICIAL_TAG = re.compile(r"^(\d{1,3}\.\d{1,3}\.\d{1,3})-cuda(\d{1,3})\.(\d)-cudnn\d-(?:runtime|devel)$", re.ASCII)
@@ -65,6 +66,8 @@ class _Image:
     brought: tuple[Brought, ...] = ()
     hidden: bool = False
     """Its name is told only where it is built."""
+    musl: str = ""
+    """Its name, where that says that it is an Alpine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
         stage = bisect_left(begins, command.origin.line or 0) - 1
         if stage >= 0 and (stages[stage].image.brought or stages[stage].image.hidden):
             draft.commands[at] = replace(command, torch_there=True)
+    _tell_musl(draft, file, stages)
     if draft.environment_python is not None:
         return  # Conda changes the image's Python: what was built for that one goes with it.
     asking = {line.step for line in draft.requirements if line.name not in _TOOLS}
@@ -100,6 +104,18 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
     if python is not None and used[0] is not None:
         exact = f"=={python}" if python.count(".") > 1 else f"=={python}.*"
         draft.set_environment_python(SpecifierSet(exact), FileOrigin(file.shown, used[0].line), binds=False)
+
+
+def _tell_musl(draft: Draft, file: TextFile, stages: Sequence[_Stage]) -> None:
+    """Say of stages that install on Alpine that they are judged as if they had glibc."""
+    begins = [stage.line for stage in stages]
+    used = {bisect_left(begins, command.origin.line or 0) - 1 for command in draft.commands} - {-1}
+    for stage in (stages[at] for at in sorted(used) if stages[at].image.musl):
+        message = (
+            f"`{stage.image.musl}` is an Alpine, whose C library is musl: wheels for manylinux do not fit there, and"
+        )
+        message += " this judges a Linux with glibc"
+        draft.problem(ReadingProblemKind.UNSUPPORTED, FileOrigin(file.shown, stage.line), message)
 
 
 def torch_of_image(draft: Draft, path: Path) -> str:
@@ -204,17 +220,21 @@ def _image(text: str, origin: FileOrigin) -> _Image:
     """Return what an image has."""
     told = _OF_PYTHON.match(text)
     if told:
-        return _Image(told[1] + (told[2] or ""))
+        return _Image(told[1] + (told[2] or ""), musl=_alpine(text))
     folder, slash, last = text.partition("@")[0].rpartition("/")
     name, _, tag = last.partition(":")
     if not _WITH_TORCH.search(name):
-        return _Image(None, hidden="$" in text)
+        return _Image(None, hidden="$" in text, musl=_alpine(text))
     official = _OFFICIAL_TAG.match(tag) if _OFFICIAL.match(folder + slash + name) else None
     if official is not None:
         return _of_pytorch(Version(official[1]), f"cu{official[2]}{official[3]}", text, origin)
     python = _PYTHON_IN_TAG.search(tag)
     brought = tuple(Brought(canonicalize_name(name), text, origin) for name in _FAMILY)
     return _Image(f"3.{python[1]}" if python else None, brought)
+
+
+def _alpine(text: str) -> str:
+    return text if _ALPINE.search(text) else ""
 
 
 def _of_pytorch(torch: Version, label: str, text: str, origin: FileOrigin) -> _Image:
