@@ -229,6 +229,14 @@ def test_lines_keep_their_numbers_and_lose_what_loggers_put_before_them() -> Non
 
 
 @pytest.mark.parametrize(
+    "before", ["[!] ", "Jan 26 13:40:19 debian python3[614]: [!] ", "2025-01-26 13:40:19.021 [!]  "]
+)
+def test_what_comfyui_s_manager_writes_before_pip_s_errors_is_taken_off(before: str) -> None:
+    (line,) = lines_of_log(f"{before}torchaudio 2.5.1 requires torch==2.5.1, but you have torch 2.4.1")
+    assert line.text.startswith("torchaudio 2.5.1 requires")
+
+
+@pytest.mark.parametrize(
     "written",
     [
         "ImportError: no &#39;some_voice&#39; &lt;here&gt;",

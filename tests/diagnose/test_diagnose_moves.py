@@ -182,6 +182,33 @@ def test_an_index_is_named_where_it_has_what_is_to_be_taken(who, there, said, co
     assert "`torch`  would" not in remedy.summary
 
 
+PUT_IN = "Successfully installed torch-2.9.1 torchvision-0.24.1\n"
+TRADED = "torchaudio 2.10.0+cu130 requires torch==2.10.0, but you have torch 2.9.1 which is incompatible.\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "commands"),
+    [
+        (
+            f"{TRADED}{UNMET.format(who='xformers 0.0.35', wanted='>=2.10', there='2.9.1')}{PUT_IN}",
+            'python -m pip install "torch==2.10.0" "torchvision==0.25.0" --index-url https://download.pytorch.org/whl/cu130',
+        ),
+        (TRADED, 'python -m pip install "torch==2.10.0" --index-url https://download.pytorch.org/whl/cu130'),
+        # Nobody else's label says where a torch of the default index was to come from.
+        (TRADED.replace("+cu130", ""), 'python -m pip install "torch==2.10.0"'),
+        (
+            TRADED.replace("+cu130", "") + "Requirement already satisfied: torchvision in ./lib (0.24.1+cu128)\n",
+            'python -m pip install "torchaudio==2.9.*"',
+        ),
+    ],
+)
+def test_a_torch_that_a_list_traded_for_the_default_index_s_is_put_back(log: str, commands: str) -> None:
+    # ComfyUI-1hewNodes#3: pip took the CPU's build in place of that for CUDA, and its companions were to follow it.
+    found = [item.remedy for item in examine(examination_of({"log": log})) if item.rule == "ENV001"]
+    assert found
+    assert {remedy.commands for remedy in found} == {(commands,)}
+
+
 @pytest.mark.parametrize(
     ("other", "label"),
     [("intel-extension-for-pytorch in ./lib (2.7.10+xpu)", "xpu"), ("dgl in ./lib (2.2.1)", "cu118")],

@@ -105,6 +105,35 @@ def test_env005_knows_the_families_of_a_listing(diagnose):
     assert [item.severity for item in diagnose(mixed, "ENV005")] == [Severity.ERROR]
 
 
+@pytest.mark.parametrize(
+    ("listing", "package"),
+    [
+        ("cupy-cuda12x==13.6.0\ncupy-cuda13x==13.6.0\n", "cupy"),
+        ("pytorch-triton==3.4.0+gitae848267\ntriton==3.3.0\n", "triton"),
+        ("nvidia-nccl-cu12==2.27.5\nnvidia-nccl-cu13==2.28.9\n", "nvidia.nccl"),
+        ("bitsandbytes==0.49.2\nbitsandbytes-rocm==0.42.0\n", "bitsandbytes"),
+        ("tensorflow==2.15.0\ntensorflow-intel==2.15.0\n", ""),
+    ],
+)
+def test_env005_knows_of_a_listing_every_family_that_a_plan_is_judged_by(diagnose, listing, package):
+    from envdoctor.adapters.probe.listing import read_listing
+
+    said = [item.message for item in diagnose(read_listing(f"{listing}numpy==2.2.6\n", "freeze.txt"), "ENV005")]
+    assert len(said) == bool(package)
+    assert all(f"own the same import package `{package}`" in message for message in said)
+
+
+def test_env005_two_builds_of_one_triton_are_a_warning_and_those_for_two_makers_an_error(diagnose):
+    from envdoctor.adapters.probe.listing import read_listing
+
+    for other, severity in (
+        ("pytorch-triton==3.3.1+gitc8757738", Severity.WARNING),
+        ("triton-xpu==3.3.1", Severity.ERROR),
+    ):
+        (finding,) = diagnose(read_listing(f"{other}\ntriton==3.3.1\nnumpy==2.2.6\n", "freeze.txt"), "ENV005")
+        assert finding.severity is severity
+
+
 @pytest.mark.parametrize(("other", "severity"), [("4.10.0.84", Severity.WARNING), ("4.11.0.86", Severity.ERROR)])
 def test_env005_builds_of_one_version_with_the_same_module_are_a_warning(site, diagnose, other, severity):
     site.add("opencv-python", "4.10.0.84", files={"cv2/__init__.py": "", "cv2/cv2.abi3.so": "gui"})

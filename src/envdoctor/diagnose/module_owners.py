@@ -36,13 +36,11 @@ from envdoctor.ports import ArchiveReader, IndexUnavailable, MetadataUnavailable
 from envdoctor.shipped import data_file
 
 __all__ = [
-    "SAME_PACKAGE",
     "ModuleOwners",
     "Undeclared",
     "family_of",
     "meant_by",
     "one_to_keep",
-    "rivals",
     "stand_ins",
     "undeclared_imports",
     "what_to_keep",
@@ -144,52 +142,10 @@ def _files_of(module: str, members: set[str]) -> Iterator[str]:
         yield from (path for path in (f"{stem}.py", f"{stem}/__init__.py") if path in members)
 
 
-SAME_PACKAGE: dict[str, tuple[str, ...]] = {
-    "onnxruntime": (
-        "onnxruntime",
-        "onnxruntime-gpu",
-        "onnxruntime-directml",
-        "onnxruntime-rocm",
-        "onnxruntime-migraphx",
-        "onnxruntime-openvino",
-        "onnxruntime-qnn",
-        "onnxruntime-silicon",
-        "onnxruntime-training",
-        "ort-nightly",
-        "ort-nightly-gpu",
-        "ort-nightly-directml",
-    ),
-    "cv2": (
-        "opencv-python",
-        "opencv-python-headless",
-        "opencv-contrib-python",
-        "opencv-contrib-python-headless",
-    ),
-    "nvidia.cudnn": ("nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"),
-    "nvidia.nccl": ("nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-nccl-cu13"),
-    "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-rocm"),
-    "faiss": ("faiss", "faiss-cpu", "faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12"),
-    "PIL": ("pillow", "pillow-simd"),
-}
-"""Import package to the distributions that own it. ``tensorflow-intel`` is a part of ``tensorflow`` on Windows."""
-
-_PARTS = frozenset({"tensorflow-intel"})
-_STAND_INS = {
-    name: tuple(other for other in names if other != name and other not in _PARTS)
-    for names in SAME_PACKAGE.values()
-    for name in names
-    if name not in _PARTS
-}
-
-
-def rivals(import_package: str) -> tuple[str, ...]:
-    """Return the distributions of which only one may be installed, since each owns ``import_package``."""
-    return tuple(name for name in SAME_PACKAGE[import_package] if name not in _PARTS)
-
-
 def stand_ins(name: str) -> tuple[str, ...]:
     """Return the other distributions that give the same import package as ``name``."""
-    return _STAND_INS.get(name, ())
+    family = family_of([name])
+    return tuple(other for other in family.names if other != name) if family is not None else ()
 
 
 def family_of(names: Sequence[str]) -> Family | None:

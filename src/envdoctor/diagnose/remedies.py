@@ -141,6 +141,8 @@ def remedy_of_move(
             f"`{consumer}` of the default index is for CUDA, and torch {there['torch']} is not: {words}; what it asks "
             f"for would bring a torch for CUDA"
         )
+    if name == "torch" and (back := _put_back(environment, str(wanted), there)) is not None:
+        return back
     if name not in there or not (moved or (name == "torch" and label)):
         return None
     if (built := _of_its_own(environment, consumer, name, there)) is not None:
@@ -177,7 +179,35 @@ def remedy_of_one_for_all(
 
     Those that were built for one release each are taken for one and the same, and need no environments of their own.
     """
-    return _of_its_own(environment, consumer, name, _versions(installed))
+    there = _versions(installed)
+    back = _put_back(environment, "", there) if name == "torch" else None
+    return back or _of_its_own(environment, consumer, name, there)
+
+
+def _put_back(environment: InstalledEnvironment | None, wanted: str, there: Mapping[str, Version]) -> Remedy | None:
+    """Return how to put back a build of torch of which one of the default index took the place; None where none did.
+
+    A list that names torch has pip take it from the default index; what was built for the other torch keeps its label.
+    """
+    torch = there.get("torch")
+    for table in couplings() if torch is not None and torch.local is None else ():
+        left = there.get(table.subject) if table.object == "torch" and table.subject in _ON_INDEXES else None
+        needed = table.wanted(left) if left is not None and is_on_an_index(left.local) else None
+        if torch is None or left is None or needed is None or table.fits(needed, torch):
+            continue
+        asked = wanted if (pin := _pinned(wanted)) is not None and table.fits(needed, pin) else needed
+        pin = _pinned(asked)
+        others = {name: version for name, version in there.items() if version.local != left.local}
+        together = {"torch": asked if pin is None else f"=={pin}", **moved_with("torch", SpecifierSet(asked), others)}
+        option = _option_of_index(pin, left.local, together) if pin is not None and all(together.values()) else None
+        texts = [f"{each}{versions}" for each, versions in together.items()]
+        return Remedy(
+            f"`torch` {torch} of the default index took the place of one with +{left.local}, for which "
+            f"`{table.subject}` {left} was built: take {listed(texts)} from the index with +{left.local} builds",
+            Applicability.UNSAFE,
+            () if not option else installer_commands(environment, ("install", *texts, *option)),
+        )
+    return None
 
 
 def _of_its_own(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from functools import lru_cache
+from typing import Any
 
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
@@ -96,10 +97,13 @@ class Family:
     """Which one is for which GPU backend."""
     apart: str = ""
     """What sets builds of one version apart, in words, where all give the same module; empty where they do not."""
+    alike: tuple[str, ...] = ()
+    """Those of which that is true; none: all."""
 
-    def is_one_module(self, versions: Iterable[str]) -> bool:
-        """Return whether its distributions, of these versions, give the same module, whichever is installed last."""
-        return bool(self.apart) and len(set(versions)) == 1
+    def is_one_module(self, found: Mapping[str, str]) -> bool:
+        """Return whether these distributions, by name with versions, give the same module, whichever is last."""
+        versions = {version.partition("+")[0] for version in found.values()}
+        return bool(self.apart) and len(versions) == 1 and set(found) <= set(self.alike or self.names)
 
 
 _WITHOUT_CUDA = (Backend.ROCM, Backend.XPU, Backend.DIRECTML, Backend.MPS, Backend.COREML)
@@ -255,12 +259,13 @@ def shipped_wheel_facts() -> WheelFacts:
             )
             for row in wheels["kernels"]
         ),
-        families=tuple(
-            Family(tuple(row["names"]), row["tree"], row["keep"], row.get("by_backend", {}), row.get("apart", ""))
-            for row in wheels["family"]
-        ),
+        families=tuple(Family(**_frozen(row)) for row in wheels["family"]),
         needs=needs,
     )
+
+
+def _frozen(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
 
 
 def code_of(architectures: tuple[str, ...], ptx: str | None = None) -> GpuCode:

@@ -34,10 +34,10 @@ _DATE = rf"\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
 _BEFORE = re.compile(
     rf"(?:(?:#\d+ )?\d+\.\d{{2,3}}|(?:stdout|stderr) [FP]|[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
     rf"|[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ [\w./-]+(?:\[\d+\])?:"
-    rf"|\[(?!{_LEVEL}\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\(\w+"
+    rf"|\[(?!{_LEVEL}\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\[!\]|\(\w+"
     rf" pid=\d+[^)]*\)|##\[error\]|::error::|E (?= {{2}}))(?=\s|$)\s?"
 )
-"""A container's name, a time, a logger's brackets; each may stand before the others."""
+"""A container's name, a time, a logger's brackets, the mark of ComfyUI's manager; each may stand before the others."""
 _SAID = re.compile(rf"(?:\[({_LEVEL})\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
 EXCEPTIONS = "(?:Error|Exception|Failure|Failed|Fault|Timeout|NotFound|Conflict)"
 """How classes of exceptions are called, at their end."""

@@ -27,9 +27,10 @@ from dataclasses import field
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.in_place_of import what_to_take
-from envdoctor.diagnose.module_owners import SAME_PACKAGE, family_of, rivals
+from envdoctor.diagnose.module_owners import family_of
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity, in_words
@@ -154,8 +155,8 @@ def _finding(
 def _known_rivals(examination: Examination, environment: InstalledEnvironment, told: set[str]) -> Iterator[Finding]:
     """Yield families of which two are installed, where no file lists showed it."""
     installed: dict[str, InstalledDistribution] = {item.name: item for item in environment.distributions}
-    for package in SAME_PACKAGE:
-        group = [installed[name] for name in rivals(package) if name in installed]
+    for family in shipped_wheel_facts().families:
+        group = [installed[name] for name in family.names if name in installed]
         if len(group) < 2 or any(item.name in told for item in group):
             continue
         if all(item.files for item in group) and len({item.location for item in group}) == 1:
@@ -164,7 +165,7 @@ def _known_rivals(examination: Examination, environment: InstalledEnvironment, t
         apart = _apart(group)
         yield RULE.finding(
             subject=group[0].name,
-            message=f"{_names(group)} own the same import package `{package}`{apart}",
+            message=f"{_names(group)} own the same import package `{family.tree.replace('/', '.')}`{apart}",
             severity=Severity.WARNING if apart else Severity.ERROR,
             evidence=tuple(Evidence(f"{item.name} {item.version}", item.metadata_path) for item in group),
             remedy=_remedy(examination, environment, group),
@@ -174,7 +175,7 @@ def _known_rivals(examination: Examination, environment: InstalledEnvironment, t
 def _apart(group: _Group) -> str:
     """Return what the one that was installed last decides on, where all are builds of one version; else empty."""
     family = family_of([item.name for item in group])
-    if family is None or not family.is_one_module(item.version for item in group):
+    if family is None or not family.is_one_module({item.name: item.version for item in group}):
         return ""
     return f": builds of one version; the one installed last decides on {family.apart}"
 

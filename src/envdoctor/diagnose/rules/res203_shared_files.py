@@ -94,7 +94,7 @@ def _finding(
     names = " and ".join(f"`{item.name}` {item.version}" for item in found)
     different = _different(examination, found, shared) if shared else None
     severity, decides = Severity.ERROR, ""
-    if family.is_one_module(str(item.version) for item in found):
+    if family.is_one_module({item.name: str(item.version) for item in found}):
         severity, decides = Severity.WARNING, f", and decides on {family.apart}"
     end = f"(file conflict): the one installed last wins{decides}"
     if different == []:
