@@ -402,6 +402,32 @@ def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
     [
         # What names no onnxruntime is none of its failures.
         ("ImportError: libcudnn.so.8: cannot open shared object file", "ADV116", "nvidia-"),
+        (
+            "Status: Pulled dustynv/ros:noetic-l4t-r32.5.0\nOSError: libcurand.so.10: cannot open shared object file",
+            "ADV116",
+            "--runtime nvidia",
+        ),
+        ("ImportError: libcudss.so.0: cannot open shared object file", "ADV116", "nvidia-cudss-cu12 with CUDA 12"),
+        (
+            "RuntimeError: module compiled against API version 0xf but this version of numpy is 0xe",
+            "ADV117",
+            "older than the one",
+        ),
+        (
+            "CUDA error: no kernel image is available for execution on the device\nLinux-5.10.192-tegra-aarch64-with\n",
+            "ADV003",
+            "TORCH_CUDA_ARCH_LIST=7.2",
+        ),
+        (
+            "ROCm platform is not available because: No module named 'amdsmi'\nRuntimeError: Failed to infer device type",
+            "ADV306",
+            "/opt/rocm/share/amd_smi",
+        ),
+        (
+            "YOLO 8 Python-3.13.9 torch-2.9.0 MPS (Apple M2)\nRuntimeError: BlobWriter not loaded",
+            "ADV098",
+            "coremltools 9.0",
+        ),
         ("ImportError: /v/torch/lib/libtorch_hip.so: undefined symbol: rsmi_init", "ADV384", "LD_LIBRARY_PATH"),
         (
             "ImportError: /v/torch/lib/libc10.so: undefined symbol: _ZN2at4_ops5zeros4callEv",

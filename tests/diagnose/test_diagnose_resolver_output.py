@@ -51,6 +51,11 @@ Because no versions of beta match >2.7.0,<3.0.0
  and beta (2.7.0) depends on alpha (2.7.0), beta (>=2.7.0,<3.0.0) requires alpha (2.7.0).
 So, because my-app depends on both alpha (^2.4.1) and beta (^2.7.0), version solving failed.
 """
+POETRY_EXTRAS = """\
+Because alpha[cuda] (2.15.0) depends on gamma (2.16.5)
+ and beta[cuda12] (0.4.23) depends on gamma (>=2.18.3), alpha[cuda] (2.15.0) is incompatible with beta[cuda12] (0.4.23).
+So, because mine depends on both beta[cuda12] (0.4.23) and alpha[cuda] (2.15.0), version solving failed.
+"""
 CONDA = """\
 Could not solve for environment specs
 The following packages are incompatible
@@ -349,3 +354,9 @@ def test_a_torch_on_an_intel_mac_is_told_which_was_the_last() -> None:
 
 def test_a_version_of_more_digits_than_python_reads_is_passed_over():
     assert versions_of([("torch", "9" * 5000), ("numpy", "1.0")]) == {"numpy": "1.0"}
+
+
+def test_an_extra_does_not_make_poetry_s_next_consumer_a_demand_of_the_first() -> None:
+    (conflict,) = conflicts_of_log(POETRY_EXTRAS)
+    assert conflict.clash.package == "gamma"
+    assert {item.name for item in conflict.core} == {"alpha", "beta"}

@@ -26,7 +26,7 @@ __all__ = ["installed_by", "known_causes", "read_log", "told_of_machine", "with_
 
 _SYSTEMS = {
     OperatingSystem.WINDOWS: re.compile(r"(?<![\w/])[A-Za-z]:\\+\w|\bWinError \d"),
-    OperatingSystem.MACOS: re.compile(r"(?<![\w.:/\\])/(?:Users|opt/homebrew)/|\bmacOS-\d|\(mach-o file"),
+    OperatingSystem.MACOS: re.compile(r"(?<![\w.:/\\])/(?:Users|opt/homebrew)/|\bmacOS-\d|\(mach-o file|\bMPS \(Apple"),
     OperatingSystem.LINUX: re.compile(
         r"(?<![\w.:/\\])/(?:home|root|mnt/[a-z])/|\.so[\d.]*: cannot open shared object|-linux-gnu\b"
     ),

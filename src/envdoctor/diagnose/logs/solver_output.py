@@ -24,7 +24,7 @@ _NAME = r"(?<![\w.-])[A-Za-z0-9][\w.-]*(?![\w.-])(?:\[[\w, -]*\])?"
 _WITH = rf"{_NAME}(?: \([^()]*\))?"
 _POETRY_NEEDS = re.compile(
     rf"(?:every version of )?({_WITH}) (?:depends on|requires) (?:both"
-    rf" )?({_WITH})(?: and ({_WITH})(?! \(| depends| requires))?"
+    rf" )?({_WITH})(?: and ({_WITH})(?!\[| \(| depends| requires))?"
 )
 _POETRY_PYTHON = re.compile(
     r"- ([\w.-]+) requires Python ([^,]+(?:,[<>=!~ ][^,]+)*), so"
