@@ -419,7 +419,7 @@ def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
             "TORCH_CUDA_ARCH_LIST=7.2",
         ),
         (
-            "ROCm platform is not available because: No module named 'amdsmi'\nRuntimeError: Failed to infer device type",
+            "ROCm platform is not available: No module named 'amdsmi'\nRuntimeError: Failed to infer device type",
             "ADV306",
             "/opt/rocm/share/amd_smi",
         ),
