@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from packaging.utils import canonicalize_name
-from resolve_universe import LINUX, MemoryIndex, read
+from resolve_universe import JETSON, LINUX, MemoryIndex, read
 
-from envdoctor.model.candidate import CoreMetadata, DistributionFile
-from envdoctor.model.unknown import UnknownKind
+from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import MetadataUnavailable
 from envdoctor.render.explanation_text import newer_reason
 from envdoctor.resolve.diagnosis import Diagnosis, diagnose
@@ -143,3 +143,28 @@ def test_an_explanation_says_what_could_not_be_read_and_not_that_nothing_needed_
     (newer,) = explain(diagnosis.resolution, diagnosis.graph, "app").newer
     said = newer_reason(newer)
     assert said.startswith("needs part>=1, of which no version could be read (")
+
+
+class StandingIn(MemoryIndex):
+    """The default index's files in the place of those of an index that could not be reached."""
+
+    def page(self, name: str) -> ProjectPage:
+        page = super().page(name)
+        why = Unknown(UnknownKind.UNREACHABLE, Subject(SubjectKind.PACKAGE, name), index="pytorch-cu128")
+        return replace(page, files=tuple(replace(file, stand_in=True) for file in page.files), unread=why)
+
+
+@pytest.mark.parametrize(
+    ("tag", "conflict"),
+    [
+        # PyTorch's index has triton 3.3.1 for aarch64, the default one has not.
+        ("cp312-cp312-manylinux_2_28_x86_64", False),
+        # What no processor has for this Python, no index has.
+        ("cp310-cp310-manylinux_2_28_x86_64", True),
+    ],
+)
+def test_what_stands_in_tells_nothing_of_another_processor(tag: str, conflict: bool) -> None:
+    table = {"triton": {"3.3.1": {"tags": [tag]}, "3.8.0": {"tags": ["cp312-cp312-manylinux_2_28_aarch64"]}}}
+    diagnosis = diagnose(Manifest(read("triton==3.3.1"), JETSON), StandingIn(table))
+    assert bool(diagnosis.conflicts) is conflict
+    assert ("triton" in {unknown.subject.name for unknown in diagnosis.unknowns}) is not conflict

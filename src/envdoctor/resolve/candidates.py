@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import overload
 from urllib.parse import unquote
@@ -21,15 +22,15 @@ from envdoctor.model.candidate import (
     Rejection,
     RejectionKind,
 )
-from envdoctor.model.compatibility import Compatibilities, Compatibility, newer_level
+from envdoctor.model.compatibility import Compatibilities, Compatibility, can_use, newer_level
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.file_table import Kind, table_of, tags_of
-from envdoctor.model.target import Target, dotted
+from envdoctor.model.target import Arch, Target, dotted
 from envdoctor.resolve.edges import admitted_bits, positions_of
 from envdoctor.resolve.manifest import Policy
 from envdoctor.shipped import refused_builds
 
-__all__ = ["CandidateList", "Selector", "pins", "wheel_at", "why_no_wheel"]
+__all__ = ["CandidateList", "Selector", "pins", "stands_in_elsewhere", "wheel_at", "why_no_wheel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +275,16 @@ def why_no_wheel(url: str) -> str:
     except ValueError:
         return f"`{filename}` is not named as a wheel must be (`name-version-python-abi-platform.whl`)"
     return ""
+
+
+def stands_in_elsewhere(page: ProjectPage, version: Version, target: Target) -> bool:
+    """Return whether a version stands in, without a label, for what an index may have for the target's processor.
+
+    By its files it is there for another processor: PyTorch's index has triton 3.3.1 for aarch64, the default one not.
+    """
+    files = page.of_version(version) if version.local is None else ()
+    others = [replace(target, arch=arch) for arch in Arch if arch is not target.arch]
+    return any(file.stand_in and can_use(file, other) for file in files for other in others)
 
 
 def _filename(url: str) -> str:

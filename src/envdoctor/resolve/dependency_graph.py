@@ -11,7 +11,6 @@ from typing import Any
 from packaging.requirements import Requirement as Pep508
 from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
-from packaging.version import Version
 
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, ProjectPage, Rejection, RejectionKind
 from envdoctor.model.compatibility import can_use
@@ -21,7 +20,7 @@ from envdoctor.model.resolution import ResolvedPackage
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 from envdoctor.resolve.brought import in_order, untold_build
-from envdoctor.resolve.candidates import CandidateList, Selector, pins, wheel_at, why_no_wheel
+from envdoctor.resolve.candidates import CandidateList, Selector, pins, stands_in_elsewhere, wheel_at, why_no_wheel
 from envdoctor.resolve.edges import Edge, highest, nodes_of, positions_of
 from envdoctor.resolve.manifest import Manifest
 from envdoctor.resolve.requires_dist import Couplings, MetadataLines
@@ -167,9 +166,10 @@ class DependencyGraph:
         """Note where a demand is for a version of which nothing was read, be it for another target or build."""
         if page.unread is None:
             return
-        public = {*(Version(version.public) for version in page.versions), *page.denied}
         wanted = SpecifierSet(",".join(str(each).partition("+")[0] for each in specifier))
-        if not any(wanted.filter(public, prereleases=True)):
+        fitting = [each for each in page.versions if wanted.contains(each.public, prereleases=True)]
+        told = not all(stands_in_elsewhere(page, each, self.manifest.target) for each in fitting)
+        if not told and not any(wanted.filter(page.denied, prereleases=True)):
             self.lacking[page.name] = replace(page.unread, subject=Subject(SubjectKind.PACKAGE, page.name))
 
     def _hold_against(self, name: NormalizedName, specifier: SpecifierSet) -> None:
