@@ -94,6 +94,7 @@ TAG = "2.3.1-cuda12.1-cudnn8-runtime"
         (f"FROM pytorch/pytorch:{TAG}\n{INSTALL}FROM python:3.10\nRUN pip install beta\n", False),
         (f"FROM pytorch/pytorch:{TAG}\n# no venv here\n{INSTALL}", True),
         (f"FROM pytorch/pytorch:{TAG}\nRUN python -m venv /opt/app\n{INSTALL}", False),
+        (f"FROM pytorch/pytorch:{TAG}\nRUN python -m venv --system-site-packages /app\n{INSTALL}", True),
         (f"FROM pytorch/pytorch:{TAG}\nRUN conda install python=3.9 && pip install torch\n", False),
         (f"FROM pytorch/pytorch:{TAG}\nRUN conda create -n app python=3.9\n{INSTALL}", False),
         (f"FROM pytorch/pytorch:{TAG}\nRUN pip install --target /app alpha\n", False),
@@ -175,6 +176,8 @@ def test_the_python_of_an_argument_in_quotes_is_the_image_s(read_files):
         (f"FROM alpine:3.19 AS base\nRUN apk add py3-pip\nFROM base\n{INSTALL}{INSTALL}", 3),
         (f"FROM node:20-alpine\nRUN npm i\nFROM python:3.10-slim\n{INSTALL}", None),
         (f"FROM alpinelinux-team/python\n{INSTALL}", None),
+        (f"FROM continuumio/miniconda3:4.10.3-alpine\n{INSTALL}", None),
+        (f"FROM frolvlad/alpine-glibc\n{INSTALL}", None),
     ],
 )
 def test_of_an_alpine_it_is_said_that_a_linux_with_glibc_is_judged(read_files, text, line):

@@ -252,6 +252,37 @@ def test_unbalanced_quotes_end_with_the_line(dialect):
     assert len(list(commands('echo "open\npip install a\n', dialect))) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("RUN bash <<EOF\npip install a\nEOF\n", ["a", "b"]),
+        ("RUN <<'EOF' /bin/sh -e\npip install a\nEOF\n", ["a", "b"]),
+        ("RUN cat <<EOF > /etc/motd\npip install a\nEOF\n", ["b"]),
+        ("RUN ls && \\\n    python - <<-EOF && ls\nimport a\n\tEOF\n", ["b"]),
+        ("RUN cat <<ONE > /a && cat <<TWO > /b\nRUN pip install a\nONE\nTWO\nTWO\n", ["b"]),
+        ("COPY --chmod=755 <<EOF /a.sh\nRUN pip install a\nEOF\n", ["b"]),
+        ("RUN tr a b <<< EOF\n", ["b"]),
+    ],
+)
+def test_what_follows_a_here_document_of_a_dockerfile_is_read(read_files, text, asked):
+    project = read_files({"Dockerfile": f"FROM x\n{text}RUN pip install b\n"}, at="Dockerfile")
+    assert (names(project), project.problems) == (asked, ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install -r <(grep -v torch list.txt)",
+        "cat list.txt | xargs -n 1 pip install",
+        "cat list.txt | xargs -I{} pip install {}",
+        "conda install -y --file list.txt",
+    ],
+)
+def test_a_command_whose_requirements_no_line_names_is_not_known(read_files, line):
+    project = read_files({"i.sh": f"{line}\npip install b\nconda create -n x\n", "list.txt": "a\n"}, at="i.sh")
+    assert (names(project), [one.kind for one in project.problems]) == (["b"], [ReadingProblemKind.UNREAD])
+
+
 def test_here_documents_are_data_in_a_script_and_commands_in_a_dockerfile(read_files):
     text = "pip install a\ncat > x.sh <<'EOF'\npip install fake\nEOF\npip install b\n"
     assert names(read_files({"install.sh": text}, at="install.sh")) == ["a", "b"]
@@ -603,6 +634,22 @@ def test_constraints_of_a_variable_that_the_script_writes_are_not_known(read_fil
     (problem,) = read_files({"Dockerfile": text}, at="Dockerfile").problems
     assert problem.kind is ReadingProblemKind.UNREAD
     assert "line 3 of `Dockerfile` writes it" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "known"),
+    [
+        ("a.sh", "export PIP_CONSTRAINT=$(pwd)/c.txt\n", True),
+        ("a.sh", "export PIP_CONSTRAINT=$PWD/c.txt\n", True),
+        ("a.bat", "set PIP_CONSTRAINT=%~dp0c.txt\n", True),
+        ("a.sh", "export PIP_CONSTRAINT=$FOLDER/d.txt\n", False),
+        ("a.sh", "export PIP_CONSTRAINT=$LIST\n", None),
+        ("a.bat", "set PIP_EXTRA_INDEX_URL=https://%TOKEN%@index.example/simple\n", False),
+    ],
+)
+def test_constraints_of_which_a_part_is_not_known_are_found_or_told(read_files, name, text, known):
+    project = read_files({name: f"{text}pip install a\n", "c.txt": "held==1\n"}, at=name)
+    assert ("held==1" in names(project), len(project.problems)) == (known is True, int(known is False))
 
 
 def test_an_index_that_a_build_may_name_is_not_there_by_itself(read_files):

@@ -23,6 +23,7 @@ PLACES = {
     "function.sh": "all() {\n  cd sub\n}\npip install -r requirements.txt\n",
     "own.sh": 'cd sub\ncd "$(dirname "$0")"\npip install -r requirements.txt\n',
     "copied.sh": "cp requirements.txt /tmp/all.txt\npip install -r /tmp/all.txt\n",
+    "back_again.sh": "cd -P sub\ncd -- -\npip install -r requirements.txt\n",
     "popd.bat": "pushd %~dp0sub\npopd\npip install -r requirements.txt\n",
     "copied.bat": "copy sub\\..\\requirements.txt all.txt\npip install -r all.txt\n",
     "pop.ps1": "Push-Location sub\nPop-Location\npip install -r requirements.txt\n",
@@ -39,6 +40,16 @@ INNER = {
     "Dockerfile.path": "FROM x\nCOPY . /app\nRUN pip install -r /app/sub/requirements.txt\n",
     "Dockerfile.renamed": "FROM x\nCOPY sub/requirements.txt requirements.txt\nRUN pip install -r requirements.txt\n",
     "Dockerfile.last": "FROM x\nCOPY . /a\nCOPY sub /a\nRUN pip install -r /a/requirements.txt\n",
+    "Dockerfile.mount": (
+        "FROM x\nRUN --mount=type=bind,source=sub/requirements.txt,target=/tmp/all.txt pip install -r /tmp/all.txt\n"
+    ),
+    "Dockerfile.mounts": (
+        "FROM x\nWORKDIR /app\nRUN --mount=type=cache,target=/root/.cache \\\n"
+        "    # the list\n    --mount=type=bind,src=sub/requirements.txt,dst=all.txt \\\n    pip install -r all.txt\n"
+    ),
+    "Dockerfile.whole": "FROM x\nRUN --mount=target=/src cd /src/sub && pip install -r requirements.txt\n",
+    "flags.sh": "cd -P -- sub\npip install -r requirements.txt\n",
+    "path.ps1": "Set-Location -LiteralPath sub\npip install -r requirements.txt\n",
     "i.sh": "cp -r sub all\ncd all\npip install -r requirements.txt\n",
 }
 
@@ -70,6 +81,12 @@ NOT_OURS = {
     "path.sh": CLONE + "pip install -r y/requirements.txt\n",
     "archive.sh": "wget https://files.example/a-1.0.tar.gz\npip install a-1.0.tar.gz\n",
     "renamed.sh": "wget -O a-1.0-py3-none-any.whl https://files.example/get\npip install a-1.0-py3-none-any.whl\n",
+    "asked.sh": (
+        "wget -O a-1.0-py3-none-any.whl https://files.example/get?file=a-1.0-py3-none-any.whl\n"
+        "pip install ./a-1.0-py3-none-any.whl\n"
+    ),
+    "Dockerfile.text": "FROM x\nCOPY <<EOF /requirements.txt\nsix\nEOF\nRUN pip install -r /requirements.txt\n",
+    "Dockerfile.stage": ("FROM x\nRUN --mount=from=b,source=/out,target=/in pip install -r /in/requirements.txt\n"),
     "written.sh": "grep -v torch requirements.txt > all.txt\npip install -r all.txt\n",
     "close.sh": "grep -v torch requirements.txt >/tmp/requirements.txt\npip install -r /tmp/requirements.txt\n",
     "named.sh": "R=/tmp/all.txt\necho six >> $R\npip install -r $R\n",

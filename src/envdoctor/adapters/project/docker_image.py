@@ -35,7 +35,8 @@ _OF_PYTHON = re.compile(
     r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$",
     re.ASCII,
 )
-_ALPINE = re.compile(r"(?:^|[-_/:])alpine(?=[-_.:@\d]|$)")
+_ALPINE = re.compile(r"^(?!.*(?:glibc|conda|mamba)).*(?:^|[-_/:])alpine(?=[-_.:@\d]|$)")
+"""Not one that brings glibc, as Pythons of conda need it."""
 _WITH_TORCH = re.compile(r"(?:^|[-_.])(?:py)?torch(?:serve)?(?=[-_.]|$)|^l4t-ml$|^vllm(?=[-_.]|$)", re.I)
 _OFFICIAL = re.compile(r"^(?:(?:docker|ghcr)\.io/)?pytorch/pytorch$")
 _OFFICIAL_TAG = re.compile(r"^(\d{1,3}\.\d{1,3}\.\d{1,3})-cuda(\d{1,3})\.(\d)-cudnn\d-(?:runtime|devel)$", re.ASCII)
@@ -205,7 +206,7 @@ def _elsewhere(text: str) -> Iterator[tuple[int, str]]:
             elif told := _OTHER_PYTHON.search(before):
                 yield line, told[1] or told[2]
         names = {word.rpartition("/")[2] for word in words[:_NEAR]}
-        if not names & _SPEAK and _ENVIRONMENT.search(before):
+        if not names & _SPEAK and _ENVIRONMENT.search(before) and "--system-site-packages" not in words:
             yield line, ""
 
 

@@ -6,19 +6,37 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from envdoctor.adapters.project.shell_words import HERE_DOCUMENT
+
 __all__ = ["DockerScopes", "instructions", "run_lines", "stage_lines"]
 
-_HEREDOC = re.compile(r"^<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?\s*$")
+_SHELL = r"(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*"
+_SCRIPT = re.compile(rf"^(?:{_SHELL}\s+)?{HERE_DOCUMENT.pattern}(?:\s+{_SHELL})?\s*$")
+"""A here-document that a shell runs."""
 _INSTRUCTION = re.compile(r"^\s*(RUN|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", re.I)
 _OF_STAGES = re.compile(r"^\s*(FROM|ARG)\s+(.*)$", re.I)
+_FLAGS = re.compile(r"\s*(?:--\S+\s+)+")
+_MOUNT = re.compile(r"--mount=(\S+)")
 _DEEPEST = 100
 """Stages that are made from one another; what is deeper counts to the last of them."""
-_OPENING = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield the lines with their numbers, and whether each is of a here-document's text, its end too."""
+    lines = text.splitlines()
+    closing = {line.strip() for line in lines}
+    ends: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        yield number, line, bool(ends)
+        if ends:
+            ends = ends[line.strip() == ends[0] :]
+        elif not line.lstrip().startswith("#"):
+            ends = [word for word in HERE_DOCUMENT.findall(line) if word in closing]
 
 
 def instructions(text: str) -> list[int]:
     """Return the lines on which instructions begin."""
-    return [number for number, line in enumerate(text.splitlines(), start=1) if _INSTRUCTION.match(line)]
+    return [number for number, line, data in _lines(text) if not data and _INSTRUCTION.match(line)]
 
 
 def stage_lines(text: str) -> Iterator[tuple[int, str, str]]:
@@ -26,23 +44,16 @@ def stage_lines(text: str) -> Iterator[tuple[int, str, str]]:
 
     Lines that go on from another instruction, and the text of a here-document, are none.
     """
-    lines = text.splitlines()
-    closing = {line.strip() for line in lines}
-    terminator, within = "", False
+    within = False
     kept: tuple[int, str, str] | None = None
-    for number, line in enumerate(lines, start=1):
-        if terminator:
-            terminator = "" if line.strip() == terminator else terminator
-            continue
-        if within and (not line.strip() or line.lstrip().startswith("#")):
+    for number, line, data in _lines(text):
+        if data or (within and (not line.strip() or line.lstrip().startswith("#"))):
             continue
         match = None if within else _OF_STAGES.match(line)
         if match is not None:
             kept = number, match[1].upper(), match[2].rstrip().removesuffix("\\")
         elif within and kept is not None:
             kept = *kept[:2], f"{kept[2]} {line.strip().removesuffix(chr(92))}"
-        opening = _OPENING.search(line)
-        terminator = opening[1] if opening is not None and opening[1] in closing else ""
         within = line.rstrip().endswith("\\")
         if kept is not None and not within:
             yield kept
@@ -60,8 +71,8 @@ class DockerScopes:
         named: dict[str, tuple[int, ...]] = {}
         stage: tuple[int, ...] = (0,)
         froms = {number: rest for number, name, rest in stage_lines(text) if name == "FROM"}
-        for number, line in enumerate(text.splitlines(), start=1):
-            match = _INSTRUCTION.match(line)
+        for number, line, data in _lines(text):
+            match = None if data else _INSTRUCTION.match(line)
             if number in froms:
                 words = [word for word in froms[number].lower().split() if not word.startswith("--")]
                 stage = (*named.get(words[0] if words else "", ())[:_DEEPEST], number)
@@ -78,30 +89,40 @@ class DockerScopes:
 
 
 def run_lines(text: str) -> str:
-    """Keep a Dockerfile's ``RUN`` and ``COPY``, their lines in place; ``ARG`` and ``ENV`` become assignments."""
+    """Keep a Dockerfile's ``RUN`` and ``COPY``, their lines in place; ``ARG`` and ``ENV`` become assignments.
+
+    A bind mount becomes a ``COPY`` before its command, and a file that ``COPY`` has the text of one that is written.
+    """
     kept: list[str] = []
-    continued = False
-    terminator = ""
-    for line in text.splitlines():
-        if terminator:
-            # Docker runs a here-document of RUN as a script.
-            kept.append("" if line.strip() == terminator else line)
-            terminator = "" if line.strip() == terminator else terminator
+    continued, flags = False, False
+    script = ""
+    for _, line, data in _lines(text):
+        if data:
+            # Docker runs a here-document of RUN as a script; that of a program in it is data.
+            kept.append(line if script and line.strip() != script else "")
             continue
+        script = ""
+        plain = HERE_DOCUMENT.sub("", line)
         instruction = _INSTRUCTION.match(line)
+        name, rest = (instruction[1].upper(), instruction[2]) if instruction is not None else ("", "")
         if continued:
-            kept.append(line)
-        elif instruction is not None and (opening := _HEREDOC.match(instruction.group(2))):
-            terminator = opening.group(1)
-            kept.append("")
-            continue
-        elif instruction is not None and instruction.group(1).upper() == "RUN":
-            kept.append(_exec_form(instruction.group(2)))
-        elif instruction is not None and instruction.group(1).upper() in {"ARG", "ENV"}:
-            kept.append(re.sub(r"^(\w+)\s+(?!=)", r"\1=", instruction.group(2)))
-        elif instruction is not None and "<<" not in line:
+            leading = _FLAGS.match(line) if flags else None
+            kept.append(_mounts(leading[0]) + line[leading.end() :] if leading is not None else plain)
+            rest = line[leading.end() :] if leading is not None else line
+            flags = flags and (rest.strip() == "\\" or rest.lstrip().startswith("#"))
+        elif instruction is not None and name == "RUN":
+            opened = _SCRIPT.match(rest)
+            script = opened[1] if opened is not None else ""
+            command = "" if opened is not None else _exec_form(HERE_DOCUMENT.sub("", rest))
+            kept.append(_mounts(line[: instruction.start(2)]) + command)
+            flags = rest.strip() == "\\"
+        elif instruction is not None and name in {"ARG", "ENV"}:
+            kept.append(re.sub(r"^(\w+)\s+(?!=)", r"\1=", rest))
+        elif instruction is not None and plain != line:
+            kept.append(f"cat > {HERE_DOCUMENT.sub('', rest).strip()}")
+        elif instruction is not None:
             # The folders are followed as in a script, and flags tell where COPY takes from.
-            kept.append(line.strip().replace(instruction.group(2), _exec_form(instruction.group(2))))
+            kept.append(line.strip().replace(rest, _exec_form(rest)))
         else:
             kept.append("")
             continue
@@ -109,6 +130,18 @@ def run_lines(text: str) -> str:
         continued = line.rstrip().endswith("\\") or (continued and comment)
         kept[-1] = kept[-1].rstrip()
     return "\n".join(kept)
+
+
+def _mounts(flags: str) -> str:
+    """Return what the flags of a RUN bind from the checkout, or from a stage, as commands."""
+    commands: list[str] = []
+    for options in _MOUNT.findall(flags):
+        told = dict(part.partition("=")[::2] for part in options.split(","))
+        target = told.get("target") or told.get("dst") or told.get("destination")
+        if target and told.get("type", "bind") == "bind":
+            stage = f"--from={told['from']} " if "from" in told else ""
+            commands.append(f"COPY {stage}{told.get('source') or told.get('src') or '.'} {target}; ")
+    return "".join(commands)
 
 
 def _exec_form(text: str) -> str:

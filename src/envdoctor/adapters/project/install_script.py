@@ -218,13 +218,26 @@ def _run(
         draft.problem(ReadingProblemKind.UNREAD, FileOrigin(script.file.shown, word.line), message, word.text)
     for word in call.values("editable"):
         _requirement(draft, script, word, circumstances, editable=True)
+    fed = any(word.text == "xargs" for word in command.words)
+    if fed or _asks_elsewhere(call):
+        message = "the requirements of this command are not known: no line names them"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, " ".join(word.text for word in command.words))
     for word in call.words:
+        if fed and "{}" in word.text:
+            continue  # What xargs puts in.
         if word.text in _OWN_ARGUMENTS and len(draft.commands[-1].requirement_files) + len(call.words) > 1:
             continue  # Beside what the command installs anyway; a script that is run as it stands has none.
         if call.tool == "conda":
             _conda(draft, script, word, circumstances)
         else:
             _requirement(draft, script, word, circumstances)
+
+
+def _asks_elsewhere(call: PipCommand) -> bool:
+    """Return whether a command has its requirements from what is not read, such as ``-r <(...)``."""
+    if call.tool == "conda":
+        return bool(call.values("file"))
+    return not (call.words or any(call.values(name) for name in ("requirement", "editable", "group")))
 
 
 def _checked(script: _Script, command: Command, following: list[Command]) -> bool:
@@ -314,7 +327,7 @@ def _requirement(
         return
     brought = script.folders.brought(path) if path is not None and "://" not in path else None
     if brought is not None and path is not None:
-        if path.lower().endswith(".whl") and unquote(brought.url).endswith(path.rpartition("/")[2]):
+        if path.lower().endswith(".whl") and unquote(brought.url.rpartition("/")[2]) == path.rpartition("/")[2]:
             word = replace(word, text=word.text.replace(path, brought.url))
         else:
             draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, brought), word.text)

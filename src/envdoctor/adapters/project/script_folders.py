@@ -31,6 +31,7 @@ _OUTPUT = re.compile(r"^(?:-o|-O|--output(?:-file)?)(?:=(.*))?$")
 _WITHIN = frozenset({"sudo", "then", "else", "do", "&", "call", "!", "{"})
 _PATTERN = re.compile(r"[*?\[]")
 _COMPUTED = re.compile(r"[$`%]")
+_FLAG = re.compile(r"/d$|-", re.I)
 _ELSEWHERE = re.compile(r"^(?:[/~\\]|\.\.|[A-Za-z]:)")
 """A folder of the machine, or above the checkout: which one that is, a script does not tell."""
 _REMOTE = re.compile(r"^[ \t]*url[ \t]*=(.*)", re.M)
@@ -106,7 +107,7 @@ class ScriptFolders:
         self._stand_in(() if first in {"workdir", "%cd"} else (*own, *command.shells))
         if first in {"cd", "%cd", "pushd", "set-location", "push-location", "chdir"}:
             self._pushed += [self._here] if first.startswith("push") else []
-            self._enter(next((word for word in rest if word.lower() not in {"/d", "-path"}), ""))
+            self._enter(next((word for word in rest if word == "-" or not _FLAG.match(word)), ""))
         elif self.container and first == "workdir":
             self._here = self._joined(" ".join(rest)) or self._here
         elif first in {"popd", "pop-location"} and self._pushed:

@@ -82,6 +82,9 @@ _MOST = 100
 _BEFORE = frozenset({"env", "sudo", "then", "else", "do", "if", "!", "time"})
 _WITHIN = frozenset({"then", "else", "do", "{"})
 _LIMITS = (UVS_LIMIT, UVS_LIMIT_OF_PACKAGE, PIPS_LIMIT)
+_TOLD = (*_INDEX_KINDS, "constraint", *_LIMITS)
+"""Of these it is said that they are not known."""
+_PART_OF_INDEX, _PART_OF_PATH = re.compile("://"), re.compile(r"[./\\]")
 
 
 @dataclass(slots=True)
@@ -140,12 +143,12 @@ class Exports:
         asked = before.joined == "||" or (before.joined == "&&" and before.words[0].text in _ASKS)
         return None if asked and any(listed[each].joined != "&&" for each in range(since, at)) else True
 
-    def _windows(self, texts: Sequence[str]) -> dict[str, str | None]:
+    def _windows(self, texts: Sequence[str]) -> Mapping[str, str | None]:
         if self.dialect is Dialect.POWERSHELL:
             match = _SET_BY_POWERSHELL.match(texts[0])
             return {match[1].upper(): None} if match is not None else {}
-        is_set = texts[0].lower().lstrip("@") == "set" and len(texts) > 1
-        return {texts[1].partition("=")[0].upper(): None} if is_set else {}
+        name, sign, value = " ".join(texts[1:]).partition("=")
+        return {name.upper(): value} if sign and texts[0].lower().lstrip("@") == "set" else {}
 
 
 def _of_posix(texts: Sequence[str], *, sets: bool) -> tuple[dict[str, str], dict[str, str | None]]:
@@ -175,11 +178,12 @@ def _of_posix(texts: Sequence[str], *, sets: bool) -> tuple[dict[str, str], dict
 def _known(name: str, text: str, variables: ScriptVariables) -> str:
     """Return a value with its variables replaced, empty where it is one that nobody need set.
 
-    An index or a date that a shell computes, and an index of which a part alone is not known, is set all the same.
+    An index, a list or a date that a shell computes, or of which a part alone is not known, is set all the same.
     """
     plain = " ".join(word.text for word in variables.expanded([Word(text, 0)]))
     kind = _VARIABLES.get(name, ("", ""))[1]
-    is_set = (kind in _INDEX_KINDS and "://" in plain) or (kind in (*_INDEX_KINDS, *_LIMITS) and _RUN.search(plain))
+    of_part = _PART_OF_PATH if kind == "constraint" else _PART_OF_INDEX if kind in _INDEX_KINDS else _RUN
+    is_set = kind in _TOLD and (of_part.search(plain) or _RUN.search(plain)) is not None
     return plain if is_set or variables.unknown(plain) is None else ""
 
 

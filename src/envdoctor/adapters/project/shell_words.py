@@ -13,7 +13,7 @@ from dataclasses import field, replace
 
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["Command", "Dialect", "Word", "commands"]
+__all__ = ["HERE_DOCUMENT", "Command", "Dialect", "Word", "commands"]
 
 
 class Dialect(enum.Enum):
@@ -33,7 +33,8 @@ _SEPARATOR = {
     Dialect.POWERSHELL: re.compile(r"&&|\|\||;|\||\(|\)|\{|\}"),
 }
 _OPENING, _CLOSING = ("(", "{"), (")", "}")
-_HEREDOC = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
+HERE_DOCUMENT = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
+"""What begins one, with the word that ends it."""
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
 _LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\(")
 _KEYWORD = re.compile(
@@ -158,7 +159,7 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
             # The text of a here-document is data.
             terminator = "" if _closes(line, terminator) else terminator
             continue
-        opening = _HEREDOC.search(line) if dialect is Dialect.POSIX else None
+        opening = HERE_DOCUMENT.search(line) if dialect is Dialect.POSIX else None
         terminator = opening.group(1) if opening else ""
         if dialect is Dialect.POWERSHELL and (started := _opened(line)) is not None:
             terminator, line = started
