@@ -56,6 +56,14 @@ def _findings(error: str, asked_by: str = _PROGRAM, **more: object) -> list[Find
             "`Dropdown.update` is in `gradio<4` alone",
         ),
         ("ModuleNotFoundError: No module named 'aifc'", "`aifc` is in Python <3.13 alone"),
+        (
+            "ImportError: cannot import name 'int4_weight_only' from 'torchao.quantization' (/v/torchao/x.py)",
+            "`torchao.quantization.int4_weight_only` is in `torchao<0.16` alone",
+        ),
+        (
+            "ImportError: cannot import name 'ScalingType' from 'torch.nn.functional' (/v/torch/nn/functional.py)",
+            "`torch.nn.functional.ScalingType` is in `torch>=2.10` alone",
+        ),
     ],
 )
 def test_a_name_that_other_versions_have_is_told_with_them(error: str, message: str) -> None:
