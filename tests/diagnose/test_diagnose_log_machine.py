@@ -424,6 +424,11 @@ def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
             "/opt/rocm/share/amd_smi",
         ),
         (
+            '  parse(torch.version.cuda)\n  File "packaging/version.py"\nTypeError: expected string or bytes-like object',
+            "ADV415",
+            "built without",
+        ),
+        (
             "YOLO 8 Python-3.13.9 torch-2.9.0 MPS (Apple M2)\nRuntimeError: BlobWriter not loaded",
             "ADV098",
             "coremltools 9.0",
