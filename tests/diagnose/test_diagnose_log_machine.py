@@ -424,7 +424,7 @@ def test_nvidias_torch_goes_with_no_wheel_of_the_index() -> None:
             "/opt/rocm/share/amd_smi",
         ),
         (
-            '  parse(torch.version.cuda)\n  File "packaging/version.py"\nTypeError: expected string or bytes-like object',
+            ' parse(torch.version.cuda)\n File "packaging/version.py"\nTypeError: expected string or bytes-like object',
             "ADV415",
             "built without",
         ),
