@@ -7,7 +7,9 @@ from diagnose_fixtures import examination_of
 
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.logs.log_findings import conflicts_of_log
+from envdoctor.diagnose.logs.resolver_failure import of_poetry
 from envdoctor.install_words import versions_of
+from envdoctor.model.origin import CommandLineOrigin
 
 UV = """\
   × No solution found when resolving dependencies:
@@ -354,6 +356,7 @@ def test_a_torch_on_an_intel_mac_is_told_which_was_the_last() -> None:
 
 def test_a_version_of_more_digits_than_python_reads_is_passed_over():
     assert versions_of([("torch", "9" * 5000), ("numpy", "1.0")]) == {"numpy": "1.0"}
+    assert of_poetry(f"torch (>=1,<{'9' * 5000})", CommandLineOrigin("--log")) is None
 
 
 def test_an_extra_does_not_make_poetry_s_next_consumer_a_demand_of_the_first() -> None:

@@ -40,7 +40,7 @@ __all__ = [
     "Repository",
     "SourceFile",
     "pips_isolation",
-    "uvs_isolation",
+    "says_yes",
 ]
 
 
@@ -127,13 +127,12 @@ def pips_isolation(value: str) -> bool | None:
     The value is that of isolation itself, and not of the option's name: ``0``, ``false``, ``no`` and ``off`` switch it
     off, ``1`` and ``yes`` leave it on, in pip's files too. So it is in pip 22.0, 23.2 and 26.3 (pip's issue 5735).
     """
-    word = value.strip().lower()
-    return True if word in _YES else False if word in _NO else None
+    return True if says_yes(value) else False if value.strip().lower() in _NO else None
 
 
-def uvs_isolation(value: str) -> bool:
-    """Return whether uv isolates builds by the value of ``UV_NO_BUILD_ISOLATION``, which means what it says."""
-    return value.strip().lower() not in _YES
+def says_yes(value: str) -> bool:
+    """Return whether a variable or setting of pip or uv that is on or off is on."""
+    return value.strip().lower() in _YES
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from envdoctor.adapters.user_folders import home
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import url_fault
 from envdoctor.model.origin import FileOrigin
-from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, FileOption, pips_isolation
+from envdoctor.model.project import BUILD_ISOLATION, NO_BUILD_ISOLATION, FileOption, pips_isolation, says_yes
 from envdoctor.model.upload_limit import PIPS_LIMIT
 
 if TYPE_CHECKING:
@@ -97,7 +97,6 @@ _KEYS = (
     PIPS_LIMIT,
     NO_BUILD_ISOLATION,
 )
-_YES = frozenset({"1", "true", "yes", "on"})
 _CONSTANT = re.compile(r"^PyPI\s*=\s*PackageIndex\(\s*[\"'](https?://[^\"']+)[\"']", re.MULTILINE)
 _MODULE = "pip/_internal/models/index.py"
 
@@ -155,7 +154,7 @@ def read_pip_settings(prefix: Path | None = None) -> PipSettings:
         trusted_hosts=tuple((found["trusted-host"] or "").split()),
         extra_index_urls=tuple((found["extra-index-url"] or "").split()),
         find_links=tuple((found["find-links"] or "").split()),
-        no_index=(found["no-index"] or "").strip().lower() in _YES,
+        no_index=says_yes(found["no-index"] or ""),
         keyring=(found["keyring-provider"] or os.environ.get("UV_KEYRING_PROVIDER")) != "disabled",
         unreadable=tuple(unreadable),
         places={key: value[1] for key, value in settled.items() if value},

@@ -27,7 +27,7 @@ from envdoctor.model.project import (
     IndexOption,
     IndexOptionKind,
     Project,
-    uvs_isolation,
+    says_yes,
 )
 from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.upload_limit import UVS_LIMIT, limit_text, limits_of_table, without_quotes
@@ -35,7 +35,6 @@ from envdoctor.toml_tables import TomlError, read_toml
 
 __all__ = ["ProjectIndexes", "indexes_of", "read_uv_configuration", "with_machines"]
 
-_YES = frozenset({"1", "true", "yes", "on"})
 _VARIABLES = {
     "UV_INDEX_URL": "index-url",
     "UV_DEFAULT_INDEX": "index-url",
@@ -120,11 +119,11 @@ class _Found:
                 name, _, url = text.partition("=") if _NAMED.match(text) else ("", "", text)
                 if url:
                     self._take(option, with_user(url, "UV_INDEX_", name, variables) if name else url, variable)
-        if variables.get("UV_NO_INDEX", "").strip().lower() in _YES:
+        if says_yes(variables.get("UV_NO_INDEX", "")):
             self.no_index, self.places["no-index"] = True, "UV_NO_INDEX"
         if limit := variables.get("UV_EXCLUDE_NEWER"):
             self.options.append(FileOption(UVS_LIMIT, limit, FileOrigin("UV_EXCLUDE_NEWER")))
-        if not uvs_isolation(variables.get("UV_NO_BUILD_ISOLATION", "")):
+        if says_yes(variables.get("UV_NO_BUILD_ISOLATION", "")):
             self.options.append(FileOption(NO_BUILD_ISOLATION, "", FileOrigin("UV_NO_BUILD_ISOLATION")))
 
     def _take(self, option: str, url: str, place: str) -> None:
@@ -149,7 +148,7 @@ def _files() -> Iterator[Path]:
     explicit = os.environ.get("UV_CONFIG_FILE")
     if explicit:
         yield Path(explicit)
-    elif os.environ.get("UV_NO_CONFIG", "").strip().lower() in _YES:
+    elif says_yes(os.environ.get("UV_NO_CONFIG", "")):
         return
     elif sys.platform == "win32":
         yield Path(os.environ.get("PROGRAMDATA", r"C:\ProgramData")) / "uv" / "uv.toml"

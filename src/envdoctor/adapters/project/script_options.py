@@ -26,7 +26,7 @@ from envdoctor.model.project import (
     IndexOptionKind,
     ReadingProblemKind,
     pips_isolation,
-    uvs_isolation,
+    says_yes,
 )
 from envdoctor.model.upload_limit import (
     PIPS_LIMIT,
@@ -70,7 +70,6 @@ _VARIABLES = {
 }
 _OF_VALUES = (*_INDEX_KINDS, "constraint", "only-binary", "no-binary")
 _OF_TRUTH = frozenset({"prefer-binary", "pre", "no-deps", "no-index", "require-hashes"})
-_YES = frozenset({"y", "yes", "t", "true", "on", "1"})
 _URLS = re.compile(r"(?:[\w.-]+=(?=\w+:))?([^\s,]+)")
 """Addresses of a variable; uv takes a name before one."""
 _RUN = re.compile(r"[`(]")
@@ -194,7 +193,7 @@ def with_variables(call: PipCommand, exported: Mapping[str, Word]) -> None:
         tool, name = _VARIABLES[variable]
         beside = tool == "pip" and name != "index-url"
         if tool == call.tool and name in _OF_TRUTH:
-            call.flags |= {name} if word.text.strip().lower() in _YES else set()
+            call.flags |= {name} if says_yes(word.text) else set()
         elif tool == call.tool and name in _OF_VALUES and (beside or name not in typed):
             typed |= {name} if name == "index-url" else set()  # Of uv's two the first goes before.
             parted = _URLS.findall(word.text) if name in _INDEX_KINDS else word.text.split()
@@ -254,7 +253,7 @@ def _keep_variable(
 
 
 def _keep_isolation(draft: Draft, tool: str, word: Word, origin: FileOrigin, step: int) -> None:
-    isolated = pips_isolation(word.text) if tool == "pip" else uvs_isolation(word.text)
+    isolated = pips_isolation(word.text) if tool == "pip" else not says_yes(word.text)
     if isolated is False:
         draft.keep_option(FileOption(NO_BUILD_ISOLATION, "", origin, step))
     elif isolated and tool == "pip":

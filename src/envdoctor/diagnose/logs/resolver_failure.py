@@ -63,7 +63,7 @@ def demand_of(consumer: str, version: str, text: str) -> Requirement | None:
 def of_poetry(text: str, origin: Origin) -> Requirement | None:
     """Return a requirement of ``torch (>=2.4,<3.0)``: a version alone means just that one, ``^2.4`` up to 3."""
     found = _POETRY.match(text.strip())
-    if found is None:
+    if found is None or endless_number(text):
         return None
     wanted = _specifier_of_poetry(found[3] or "")
     name = f"{found[1]}{found[2] or ''}"
