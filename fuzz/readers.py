@@ -83,8 +83,7 @@ def _own_files() -> Iterator[Reader]:
     from envdoctor.verbs.project_inputs import load_settings
 
     profiles = tuple(path.read_bytes() for path in sorted((ROOT / "profiles").glob("*.toml")))
-    small = ("amphion.toml", "diffrhythm2.toml", "directml.toml")
-    advisories = tuple((ROOT / "advisories" / name).read_bytes() for name in small)
+    advisories = (*seeds("advisories"), (ROOT / "advisories" / "amphion.toml").read_bytes())
 
     def compare(path: Path) -> None:
         report = read_report(path)
