@@ -65,6 +65,17 @@ def test_what_the_image_has_stays(
     assert not found(report, "RES213")
 
 
+def test_what_does_not_say_for_which_torch_it_was_built_replaces_none(
+    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex
+) -> None:
+    text = f"FROM {OFFICIAL}\nRUN pip install --no-deps torchvision==0.15.2\n"
+    (project / "Dockerfile").write_text(text, encoding="utf-8")
+    main(["check", str(project / "Dockerfile"), "--format", "json"])
+    (finding,) = found(json.loads(capsys.readouterr().out), "RES213")
+    assert finding["severity"] == "warning"
+    assert "`torchvision` is for `torch==2.0.1`, and pip is not told so: it leaves the 2.3.1" in finding["message"]
+
+
 def test_another_build_of_that_cuda_is_judged_by_the_image_s_own(
     capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex
 ) -> None:

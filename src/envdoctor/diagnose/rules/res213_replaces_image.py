@@ -4,7 +4,8 @@
 
 Compares the torch of the resolution with the one that the image has already, where the image's tag tells its version.
 It is a warning where the new one is for another major release of CUDA than the image, or where the image's torchvision
-stays behind, which was built for the old one; else a note.
+stays behind, which was built for the old one; else a note. A package that was built for another torch, and of which
+neither metadata nor a line says so, replaces nothing: it stands beside the image's then, which is a warning, too.
 
 ## Why is this bad
 
@@ -34,7 +35,9 @@ from envdoctor.diagnose.pairing import plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.build_label import BuildLabel, read_label
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
+from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import Brought, Project
+from envdoctor.model.requirement import Requirement
 from envdoctor.model.resolution import Resolution
 
 
@@ -43,8 +46,12 @@ def _find(examination: Examination, project: Project, resolution: Resolution) ->
     planned = resolution.get("torch")
     if own is None or own.version is None or planned is None:
         return
-    asking = next((line for line in planned.wanted_by if not line.admits(own.version)), None)
-    if asking is None or of_image(planned, project) is not None:
+    refusing = [line for line in planned.wanted_by if not line.admits(own.version)]
+    if not refusing or of_image(planned, project) is not None:
+        return
+    asking = next((line for line in refusing if not _is_of_table(line)), None)
+    if asking is None:
+        yield _left_beside(own, refusing[0], resolution)
         return
     behind = [one for one in project.brought if one is not own and one.version and resolution.get(one.name) is None]
     scene = plan_scene(examination)
@@ -65,6 +72,30 @@ def _find(examination: Examination, project: Project, resolution: Resolution) ->
             f"take an image of torch {planned.version.public}, or ask for what goes with torch {own.version}"
         ),
         location=location or own.origin,
+        packages=("torch",),
+    )
+
+
+def _is_of_table(line: Requirement) -> bool:
+    return isinstance(line.origin, DistributionOrigin) and line.origin.coupling
+
+
+def _left_beside(own: Brought, line: Requirement, resolution: Resolution) -> Finding:
+    """Tell a package that was built for another torch and does not say so: pip leaves the image's."""
+    name = f"`{line.asked_by}`"
+    chain = chain_to(resolution, line.asked_by or "torch")
+    return RULE.finding(
+        subject="torch",
+        message=(
+            f"{name} is for `{line}`, and pip is not told so: "
+            f"it leaves the {own.version} that the image `{own.image}` has"
+        ),
+        evidence=(
+            Evidence(f"torch {own.version}, {own.label}", str(own.origin)),
+            Evidence(str(line), str(line.origin)),
+        ),
+        remedy=Remedy(f"ask for the {name} that was built for torch {own.version}, or for `{line}` as well"),
+        location=chain.location or own.origin,
         packages=("torch",),
     )
 
