@@ -227,7 +227,7 @@ class Table:
         except re.error as error:
             self.fault(key, f"is not a regular expression: {error}")
             return ""
-        except (RecursionError, OverflowError):
+        except (RecursionError, OverflowError, ValueError):
             self.fault(
                 key, "is not a regular expression that can be used: it is nested too deeply, or a number is too large"
             )
