@@ -19,7 +19,7 @@ from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
-from envdoctor.adapters.project.script_folders import Brought, ScriptFolders, below
+from envdoctor.adapters.project.script_folders import ByScript, ScriptFolders, below
 from envdoctor.adapters.project.script_options import Exports, keep_options, not_told, with_variables
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
@@ -287,19 +287,19 @@ def _included_by_uv(draft: Draft, script: _Script, call: PipCommand, word: Word,
 def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
     origin = FileOrigin(script.file.shown, word.line)
     path = script.folders.located(word.text)
-    name, brought = script.variables.unknown(word.text), script.folders.brought(word.text)
-    if path is None and (name is not None or brought is not None):
-        message = not_told(word.text, name) if name is not None else _not_here(script, word, brought)
+    name, later = script.variables.unknown(word.text), script.folders.by_script(word.text)
+    message = _not_here(script, word, later) if later is not None else ""
+    message = not_told(word.text, name) if name is not None else message
+    if path is None and message:
         draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
         return
     reference = str(path) if path is not None else word.text
     include_requirements(draft, reference, script.folders.directory, origin, circumstances)
 
 
-def _not_here(script: _Script, word: Word, brought: Brought | None) -> str:
-    line, made = (brought.line, brought.made) if brought is not None else (None, False)
-    way_on = "writes it" if made else "fetches it; clone or download it, and run `envdoctor check` there"
-    return f"`{word.text}` is not here: line {line} of `{script.file.shown}` {way_on}"
+def _not_here(script: _Script, word: Word, later: ByScript) -> str:
+    way_on = "writes it" if later.made else "fetches it; clone or download it, and run `envdoctor check` there"
+    return f"`{word.text}` is not here: line {later.line} of `{script.file.shown}` {way_on}"
 
 
 def _conda(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
@@ -325,11 +325,11 @@ def _requirement(
         message = f"`{word.text}` is what lies there when the script runs; its requirements are not known"
         draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
         return
-    brought = script.folders.brought(path) if path is not None and "://" not in path else None
-    if brought is not None and path is not None:
-        if path.lower().endswith(".whl") and unquote(brought.url.rpartition("/")[2]) == path.rpartition("/")[2]:
-            word = replace(word, text=word.text.replace(path, brought.url))
+    later = script.folders.by_script(path) if path is not None and "://" not in path else None
+    if later is not None and path is not None:
+        if path.lower().endswith(".whl") and unquote(later.url.rpartition("/")[2]) == path.rpartition("/")[2]:
+            word = replace(word, text=word.text.replace(path, later.url))
         else:
-            draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, brought), word.text)
+            draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, later), word.text)
             return
     add_requirement(draft, word.text, script.folders.base_of(path), origin, circumstances, editable=editable)

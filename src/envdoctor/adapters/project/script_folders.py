@@ -17,7 +17,7 @@ from envdoctor.adapters.project.requirements_file import is_project
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["Brought", "ScriptFolders", "below"]
+__all__ = ["ByScript", "ScriptFolders", "below"]
 
 _CLONE_WITH_VALUE = frozenset(
     {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference",
@@ -41,7 +41,7 @@ _MOST_LEADS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ByScript:
     """What is in a folder only when the script runs."""
 
     line: int
@@ -73,9 +73,9 @@ class ScriptFolders:
     """The subshells that are open, each with where it began."""
     _leads: list[tuple[str, Path]] = field(default_factory=list)
     """Paths as the script sees them, with a slash behind each, and what of the checkout is there."""
-    _brought: dict[str, Brought] = field(default_factory=dict)
-    """Folders and files that are brought by now, by name."""
-    _unpacked: Brought | None = None
+    _by_script: dict[str, ByScript] = field(default_factory=dict)
+    """Folders and files that it has fetched or written by now, by name."""
+    _unpacked: ByScript | None = None
     """What puts folders there whose names are not known."""
     _names: set[str] = field(default_factory=set)
     """What the checkout is called, once somebody asks."""
@@ -115,22 +115,22 @@ class ScriptFolders:
         elif first in {"git", "gh"} and "clone" in rest[:5]:
             self._clone([*rest[rest.index("clone") + 1 :]], line)
         elif first == "git" and "submodule" in rest[:3]:
-            self._unpacked = Brought(line)
+            self._unpacked = ByScript(line)
         elif first in _DOWNLOADERS:
-            self._note(rest, Brought(line, url=next((word for word in rest if "://" in word), "")))
+            self._note(rest, ByScript(line, url=next((word for word in rest if "://" in word), "")))
         elif first in _UNPACKERS:
-            self._unpacked = Brought(line)
+            self._unpacked = ByScript(line)
         elif self.container and first in {"copy", "add"}:
             self._copy(rest, line)
         elif first in _COPIERS:
             *sources, target = [word for word in rest if not word.startswith("-")] or [""]
             self._put([self._found(seen) for word in sources if (seen := self._joined(word))], target, whole=True)
-            self._note([*sources, target], Brought(line, made=True))
+            self._note([*sources, target], ByScript(line, made=True))
         elif first in _WRITERS:
-            self._note(rest, Brought(line, made=True))
+            self._note(rest, ByScript(line, made=True))
         else:
-            self._note(_outputs(rest), Brought(line, made=True))
-        self._note([word.text for word in command.into], Brought(line, made=True))
+            self._note(_outputs(rest), ByScript(line, made=True))
+        self._note([word.text for word in command.into], ByScript(line, made=True))
 
     def located(self, text: str) -> Path | None:
         """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
@@ -138,14 +138,14 @@ class ScriptFolders:
         found = self._found(seen) if seen is not None else None
         if found is not None and os.path.isfile(found):
             return found
-        if seen is None or (self._source(seen) if self.container else self.brought(text)) is not None:
+        if seen is None or (self._source(seen) if self.container else self.by_script(text)) is not None:
             return None  # A file of that name in the checkout is another one.
         name = written.rpartition("/")[2].rpartition("~dp0")[2]
         guesses = [below(self.beside, text), self.beside / name, below(self.boundary, text)]
         guesses += [source / each for _, source in self._leads for each in (written, name)]
         return next((path for path in guesses if os.path.isfile(path) and self._is_within(path)), None)
 
-    def brought(self, text: str) -> Brought | None:
+    def by_script(self, text: str) -> ByScript | None:
         """Return what brings a file or folder which is not here, None where the script brings none of that name."""
         seen = self._joined(text)
         if seen is None or self._found(seen) is not None:
@@ -154,10 +154,10 @@ class ScriptFolders:
         deep = away or "/" in text.replace("\\", "/").strip("./")
         return self._source(seen) or (self._unpacked if deep else None)
 
-    def _source(self, seen: Path) -> Brought | None:
+    def _source(self, seen: Path) -> ByScript | None:
         above = self.beside.parent
         parts = seen.relative_to(above).parts if seen.is_relative_to(above) else seen.parts
-        return next((self._brought[part] for part in reversed(parts) if part in self._brought), None)
+        return next((self._by_script[part] for part in reversed(parts) if part in self._by_script), None)
 
     def _joined(self, text: str) -> Path | None:
         """Return a path as the script sees it from where it is."""
@@ -227,8 +227,8 @@ class ScriptFolders:
             self._names = {each.lower() for each in names}
         return name != "" and name.lower() in self._names
 
-    def _note(self, words: Iterable[str], brought: Brought) -> None:
-        self._brought |= {name: brought for word in words if (name := _last(word)) not in _NO_NAMES}
+    def _note(self, words: Iterable[str], what: ByScript) -> None:
+        self._by_script |= {name: what for word in words if (name := _last(word)) not in _NO_NAMES}
 
     def _clone(self, rest: list[str], line: int) -> None:
         named = [
@@ -239,11 +239,11 @@ class ScriptFolders:
         folder = named[1] if len(named) > 1 else _repository(named[0]) if named else ""
         seen = self._joined(folder)
         if seen is None or not folder or _COMPUTED.search(folder):
-            self._unpacked = Brought(line)
+            self._unpacked = ByScript(line)
         elif self._is_own(_repository(named[0])):
             self._leads.append((_slashed(seen), self.boundary))
         else:
-            self._brought[seen.name] = Brought(line)
+            self._by_script[seen.name] = ByScript(line)
 
     def _copy(self, rest: Sequence[str], line: int) -> None:
         """Take note of a Dockerfile's COPY: of what is in the checkout, and of what comes from elsewhere."""
@@ -251,7 +251,7 @@ class ScriptFolders:
         elsewhere = any(word.startswith("--from") for word in rest)
         for source in sources:
             if "://" in source:
-                self._note([source], Brought(line, url=source))
+                self._note([source], ByScript(line, url=source))
                 continue
             found = [self._found(Path(source))] if elsewhere else list(self._of_context(source))
             self._put(found, target)
@@ -259,9 +259,9 @@ class ScriptFolders:
                 continue
             place = self._joined(target)
             if place is not None and place.name:
-                self._brought[place.name] = Brought(line)
+                self._by_script[place.name] = ByScript(line)
             else:
-                self._unpacked = Brought(line)
+                self._unpacked = ByScript(line)
 
     def _put(self, sources: Sequence[Path | None], target: str, *, whole: bool = False) -> None:
         """Note that what is in the checkout is also at another path, or in the folder of it; folders if ``whole``."""
