@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import IO, Any, cast
 
 from envdoctor.adapters.index.metadata_text import (
@@ -58,8 +59,8 @@ _DOWNLOADS = re.compile(r"\b(?:urlretrieve|urlopen)\s*\(")
 _OF_INSTALLING = re.compile(
     r"^class \w+\((?:[^()\n]{0,200}\W)?_?(?:install|build|build_py|bdist_wheel)\b[^()\n]{0,200}\)", re.MULTILINE
 )
-_INSTALLS_AT_ONCE = re.compile(r"^(?:os\.system|subprocess\.\w+|pip\.main)\([^()]{0,200}\binstall\b", re.MULTILINE)
-"""At the top of the script, which runs for metadata, too."""
+_INSTALLS = re.compile(r"\b(?:os\.system|subprocess\.\w+|check_call|pip\.main)\([^()]{0,200}\binstall\b")
+_BODY = re.compile(r"\s*(?:async )?(def|class) (\w+)")
 _HOOKS = re.compile(r"^[^\S\n]*(?:script\s*=|build\s*=\s*[\"'{]|\[tool\.hatch\.build\..*hooks)", re.MULTILINE)
 
 
@@ -81,10 +82,32 @@ def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
     if native:
         return BuildRisk.COMPILER
     fetching = _RUNS_PIP.search(declared) or _DOWNLOADS.search(declared)
-    fetching = (fetching and _OF_INSTALLING.search(declared)) or _INSTALLS_AT_ONCE.search(declared)
+    fetching = (fetching and _OF_INSTALLING.search(declared)) or _installs_at_once(declared)
     if fetching or _STAND_IN_BACKEND.search(project):
         return BuildRisk.FETCHES
     return BuildRisk.ANYWHERE if declared.strip() or project else BuildRisk.UNKNOWN
+
+
+def _installs_at_once(script: str) -> bool:
+    """Whether an install runs with the script itself, which runs for metadata, too."""
+    return any(_runs_at_once(script, found.start()) for found in islice(_INSTALLS.finditer(script), 20))
+
+
+def _runs_at_once(script: str, at: int) -> bool:
+    """Whether no function or class is around a call, or a function that the script calls at its top."""
+    *above, line = script[:at].split("\n")
+    indent = len(line) - len(line.lstrip())
+    for each in reversed(above):
+        depth = len(each) - len(each.lstrip())
+        if not each.strip() or depth >= indent:
+            continue
+        indent = depth
+        if "argv" in each:  # For who types a word of its own, such as `publish`.
+            return False
+        if body := _BODY.match(each):
+            called = re.search(rf"^{body[2]}\(", script, re.MULTILINE) is not None
+            return body[1] == "def" and not depth and called
+    return True
 
 
 def _without_its_sources(declared: str) -> bool:
