@@ -2,10 +2,3 @@ param([string]$Backend = "cuda")
 $ErrorActionPreference = "Stop"
 $packages = @("numpy<2", 'scipy')
 $index = "https://wheels.example/$Backend"
-if ($Backend -eq "cuda") { pip install torch --index-url $index } elseif ($IsMacOS) { pip install torch }
-else { & python -m pip install @packages `
-    "xformers==0.0.27" }
-foreach ($p in $packages) { pip install $p }
-@"
-pip install never
-"@ | Out-File x.txt
