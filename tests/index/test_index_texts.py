@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from envdoctor.adapters.index.credentials import without_credentials
 from envdoctor.adapters.index.files import file_key
-from envdoctor.adapters.index.index_settings import IndexSettingsError, cutoff_text
+from envdoctor.adapters.index.index_settings import IndexSettings, IndexSettingsError, limits_in
 from envdoctor.adapters.index.metadata_text import UnreadableMetadata, mend_python, mend_requirement, read_headers
 from envdoctor.adapters.index.opening import checked
 from envdoctor.adapters.index.page_listing import version_in
@@ -166,9 +166,11 @@ def test_labels_of_urls(url: str, label: str | None) -> None:
 
 
 def test_cutoffs() -> None:
-    assert cutoff_text("2026-11-27") == "2026-11-28T00:00:00"
-    assert cutoff_text("2026-11-27T12:00:00+02:00") == "2026-11-27T10:00:01"
-    assert cutoff_text(None) is None
+    for text, first in (("2026-11-27", "2026-11-28T00:00:00"), ("2026-11-27T12:00:00+02:00", "2026-11-27T10:00:01")):
+        limit = limits_in(IndexSettings(exclude_newer=text)).everywhere
+        assert limit is not None
+        assert limit.first_too_new == first
+    assert not limits_in(IndexSettings())
 
 
 def test_credentials_are_struck_out() -> None:

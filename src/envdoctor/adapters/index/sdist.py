@@ -82,8 +82,9 @@ def grade(names: Iterable[str], texts: Mapping[str, str]) -> BuildRisk:
     if native:
         return BuildRisk.COMPILER
     fetching = _RUNS_PIP.search(declared) or _DOWNLOADS.search(declared)
-    fetching = (fetching and _OF_INSTALLING.search(declared)) or _installs_at_once(declared)
-    if fetching or _STAND_IN_BACKEND.search(project):
+    if (fetching and _OF_INSTALLING.search(declared)) or _installs_at_once(declared):
+        return BuildRisk.FETCHES
+    if _STAND_IN_BACKEND.search(project):
         return BuildRisk.FETCHES
     return BuildRisk.ANYWHERE if declared.strip() or project else BuildRisk.UNKNOWN
 
