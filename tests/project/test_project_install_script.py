@@ -396,6 +396,10 @@ GROWING = {
     "list.ps1": '$PK = @("a")\n$PK += "b"\npip install @PK\n',
     "commas.ps1": '$PK = "a", "b"\npip install $PK\n',
     "comma.ps1": '$PK = "a" , "b"\npip install @PK\n',
+    "close_commas.ps1": '$PK = "a","b"\npip install $PK\n',
+    "lines.ps1": '$PK = "a", # one\n  "b"\npip install $PK\n',
+    "typed.ps1": 'pip install "a", "b"\n',
+    "typed_close.ps1": "pip install a,b\n",
     "added.ps1": '$PK = @("a")\n$PK += @("b")\npip install @PK\n',
     "param.ps1": 'param([string]$A = "a", [string]$B = "b")\npip install $A $B\n',
     "Dockerfile": 'FROM x\nARG PK=a\nENV PK="$PK b"\nRUN pip install $PK\n',
@@ -427,6 +431,8 @@ def test_a_variable_that_names_itself_grows(read_files, name):
         ("plus.ps1", '$PK = "a"\n$PK = $PK + " b"\npip install $PK\n'),
         ("method.ps1", '$PK = "a"\n$PK = $PK.Trim()\npip install $PK\n'),
         ("other.ps1", '$A = "a"\n$PK = $A -replace "a", "b"\npip install $PK\n'),
+        ("table.ps1", '$A = @{ b = "1" }\npip install "a==$($A.b)"\n'),
+        ("class.ps1", '$PK = [System.IO.Path]::Combine("a", "b")\npip install $PK\n'),
         ("item.ps1", '$A = @("a", "b")\n$PK = $A[0]\npip install $PK\n'),
         ("called.ps1", '$PK = "a b"\npip install $PK.Split(" ")\n'),
         ("first.ps1", '$PK = @("a", "b")\npip install $PK[0]\n'),
@@ -613,6 +619,11 @@ def test_an_index_whose_password_alone_is_not_known_is_there_all_the_same(read_f
 def test_an_index_or_a_date_that_a_shell_computes_is_not_known(read_files, text):
     (problem,) = read_files({"a.sh": text}, at="a.sh").problems
     assert problem.kind is ReadingProblemKind.MISSING_VARIABLE
+
+
+def test_extras_and_bounds_of_one_requirement_are_no_list_of_powershell(read_files):
+    text = '$PK = @("a[x,y]", "b>=1,<2")\npip install $PK "c[x,y]>=1, <2"\n'
+    assert names(read_files({"a.ps1": text}, at="a.ps1")) == ["a[x,y]", "b<2,>=1", "c[x,y]<2,>=1"]
 
 
 def test_other_options_of_pip_may_stand_in_variables_too(read_files):

@@ -22,8 +22,8 @@ _LONGEST = 10_000
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.S)
 _OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>\+?=.*)?$", re.I)
 _LIST = re.compile(r"^@?\((?P<inside>.*)\)$", re.S)
-_COMMA = re.compile(r",(?![<>=!~])")
-"""Between two of a list, and not between two bounds of one."""
+_COMMA = re.compile(r",(?!\s*[<>=!~])(?![^\[\]]*\])")
+"""Between two of a list, and not between two bounds or extras of one."""
 _COMPUTED = re.compile(r"[`]|\$\(")
 _OPERATOR = re.compile(r"(?:^|\s)-[ci]?(?:replace|split|join|match|as|f)\b", re.I)
 _PART = {
@@ -32,6 +32,8 @@ _PART = {
     Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?\w+\}?(?:\.[a-z_]\w*\(|\[\d).*", re.I | re.S),
 }
 """What a shell computes of a variable: a part of it, or what it makes of it."""
+_MADE = re.compile(r"@\{|\[[\w.]+\]::")
+"""A table of PowerShell's, or what a class makes."""
 _RUNS = frozenset({"if", "switch", "foreach", "for", "while", "do", "try", "&", "."})
 _KEYWORDS = ("then", "else", "do", "{")
 
@@ -84,7 +86,8 @@ class ScriptVariables:
 
     def _set_powershell(self, name: str, words: Sequence[str], *, more: bool) -> None:
         listed = len(words) > 1 and all(one.endswith(",") or two.startswith(",") for one, two in pairwise(words))
-        runs = words[0].lower() in _RUNS or (len(words) > 1 and not listed)
+        runs = words[0].lower() in _RUNS or _MADE.match(words[0]) is not None or (len(words) > 1 and not listed)
+        listed |= len(words) == 1 and len(_parts(words[0])) > 1 and _LIST.match(words[0]) is None
         value = " ".join(filter(None, (word.strip(",") for word in words)))
         self._set(name, f"({value})" if listed else value, more=more, computed=runs)
 
@@ -108,7 +111,9 @@ class ScriptVariables:
         result: list[Word] = []
         for word in words:
             text = self._expand(word.text)
-            if text == word.text or " " not in text:
+            if self.dialect is Dialect.POWERSHELL and len(parts := _parts(text)) > 1:
+                result += [Word(part, word.line) for part in parts if part]
+            elif text == word.text or " " not in text:
                 result.append(replace(word, text=text))
             else:
                 result += [Word(part, word.line) for part in text.split()]
@@ -180,6 +185,11 @@ class ScriptVariables:
             return match.group()
 
         return _USE[self.dialect].sub(value, text) if any(sign in text for sign in "$%!@") else text
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands in a list without brackets; PowerShell hands each to a command by itself."""
+    return [text] if "://" in text or "(" in text else _COMMA.split(text)
 
 
 def _is_assignment(texts: Sequence[str]) -> bool:

@@ -37,6 +37,7 @@ HERE_DOCUMENT = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 """What begins one, with the word that ends it."""
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
 _LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\(")
+_GOES_ON = re.compile(r"\s*\$[\w:]+\s*\+?=[^#]*,\s*(?:#.*)?$")
 _KEYWORD = re.compile(
     r"\b(?:if|elseif|foreach|while|switch|catch|param)(?=\()|\b(?:else|try|finally)(?=\{)|\)(?=\{)", re.I
 )
@@ -172,7 +173,9 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
         if stripped.endswith(_CONTINUATION[dialect]):
             current.append(stripped[:-1] + " ", number)
             continue
-        if dialect is not Dialect.CMD and number - start < _LONGEST_LIST and _opens_list(current.text + line):
+        open_list = dialect is not Dialect.CMD and _opens_list(current.text + line)
+        open_list |= dialect is Dialect.POWERSHELL and _GOES_ON.match(current.text + line) is not None
+        if open_list and number - start < _LONGEST_LIST:
             current.append(_TRAILING_COMMENT.sub("", line) + " ", number)
             continue
         current.append(line, number)
