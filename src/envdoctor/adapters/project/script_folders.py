@@ -36,6 +36,8 @@ _ELSEWHERE = re.compile(r"^(?:[/~\\]|\.\.|[A-Za-z]:)")
 """A folder of the machine, or above the checkout: which one that is, a script does not tell."""
 _REMOTE = re.compile(r"^[ \t]*url[ \t]*=(.*)", re.M)
 _NO_NAMES = frozenset({"", ".", "..", "null", "1", "2"})
+_DEEPEST = 100
+"""Parts of a path; a script that goes on and on into what it clones takes the square of its length."""
 _MOST_LEADS = 200
 """Things that a script copies, of which it is remembered where they went."""
 
@@ -160,11 +162,14 @@ class ScriptFolders:
         return next((self._by_script[part] for part in reversed(parts) if part in self._by_script), None)
 
     def _joined(self, text: str) -> Path | None:
-        """Return a path as the script sees it from where it is."""
+        """Return a path as the script sees it from where it is, None for what can be none."""
+        written = self._here / text.replace("\\", "/")
+        if len(written.parts) > _DEEPEST:
+            return None
         if self.container:
-            return Path(posixpath.normpath(posixpath.join(self._here.as_posix(), text.replace("\\", "/"))))
+            return Path(posixpath.normpath(written.as_posix()))
         try:
-            return (self._here / text.replace("\\", "/")).resolve()
+            return written.resolve()
         except (OSError, RuntimeError, ValueError):
             return None
 

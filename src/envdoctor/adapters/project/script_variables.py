@@ -22,7 +22,7 @@ _LONGEST = 10_000
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.S)
 _OF_POWERSHELL = re.compile(r"^(?:\[[\w.]+(?:\[\])?\])*\$(?:env:)?(?P<name>\w+)(?P<value>\+?=.*)?$", re.I)
 _LIST = re.compile(r"^@?\((?P<inside>.*)\)$", re.S)
-_COMMA = re.compile(r",(?!\s*[<>=!~])(?![^\[\]]*\])")
+_COMMA = re.compile(r",(?!\s*[<>=!~])(?![^\[\]]{0,200}\])")
 """Between two of a list, and not between two bounds or extras of one."""
 _COMPUTED = re.compile(r"[`]|\$\(")
 _OPERATOR = re.compile(r"(?:^|\s)-[ci]?(?:replace|split|join|match|as|f)\b", re.I)
