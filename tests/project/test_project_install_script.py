@@ -270,6 +270,32 @@ def test_what_follows_a_here_document_of_a_dockerfile_is_read(read_files, text, 
 
 
 @pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ('bash -c "pip install a && pip install b==1"\n', ["a", "b==1"]),
+        ("sudo -H bash -o pipefail -lc \"pip install 'a>=1'\"\n", ["a>=1"]),
+        ('su - user -c "pip install a"\nsu user -c "pip install b"\n', ["a", "b"]),
+        ('bash -c "cd sub && pip install -r list.txt"\npip install -r list.txt\n', ["inner", "main"]),
+        ('if [ -n "$X" ]; then bash -c "pip install a==1"; else bash -c "pip install a==2"; fi\n', ["a==1"]),
+        ('bash install.sh -c "pip install a"\necho bash -c "pip install a"\npip install b\n', ["b"]),
+    ],
+)
+def test_a_text_that_is_handed_to_a_shell_is_read(read_files, text, asked):
+    contents = {"i.sh": text, "list.txt": "main\n", "sub/list.txt": "inner\n"}
+    project = read_files(contents, at="i.sh")
+    assert (names(project), project.problems) == (asked, ())
+
+
+def test_what_a_text_for_a_shell_exports_stays_there(read_files):
+    text = 'FROM x\nRUN ["bash", "-c", "export PIP_INDEX_URL=https://m.example/s; pip install a"]\nRUN pip install b\n'
+    project = read_files({"Dockerfile": text}, at="Dockerfile")
+    assert (names(project), [(one.url, one.step) for one in project.index_options]) == (
+        ["a", "b"],
+        [("https://m.example/s", 1)],
+    )
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "pip install -r <(grep -v torch list.txt)",

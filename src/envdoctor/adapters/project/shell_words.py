@@ -45,6 +45,7 @@ _TRAILING_COMMENT = re.compile(r"(?:^|\s)#.*$")
 _LONGEST_LIST = 200
 _DEEPEST = 100
 """Subshells in one another; what runs deeper counts to the last of them."""
+_SHELLS, _HANDS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su"}), re.compile(r"-[a-z]*c")
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _PLAIN = re.compile(r"[\w./:=,+@%~-]+")
 """Signs that mean nothing but themselves in every dialect, in quotes, too: most of a script."""
@@ -127,7 +128,39 @@ class _Subshells:
 
 
 def commands(text: str, dialect: Dialect) -> Iterator[Command]:
-    """Yield the commands of a script in order."""
+    """Yield the commands of a script in order; for one that hands a text to a shell (``bash -c``) those of that."""
+    handed = 0
+    for command in _commands(text, dialect):
+        at, said = _handed(command) if dialect is Dialect.POSIX else (0, None)
+        inner = [] if said is None else list(_commands(said.text, dialect))
+        handed += bool(inner)
+        for each in inner:
+            words = (*command.words[:at], *(replace(word, line=command.words[0].line) for word in each.words))
+            shells = (*command.shells, -handed, *each.shells)
+            each = replace(each, words=words, depth=command.depth + each.depth, shells=shells)
+            last = replace(each, ends=command.ends, level=command.level, joined=command.joined)
+            yield each if each.joined else last
+        if not inner:
+            yield command
+
+
+def _handed(command: Command) -> tuple[int, Word | None]:
+    """Return where a shell stands in a command that hands it a text, and the text, None without."""
+    words = command.words
+    at = next((at for at, word in enumerate(words[:8]) if word.text.rpartition("/")[2] in _SHELLS), None)
+    if at is None or words[0].text in {"echo", "printf"}:
+        return 0, None
+    before = words[at].text
+    for number, word in enumerate(words[at + 1 : -1], start=at + 2):
+        if _HANDS.fullmatch(word.text):
+            return at, words[number]
+        if word.text[:1] not in "-+" and before[-1:] not in "oO" and before != "-" and not before.endswith("su"):
+            break  # A script, and what is handed to that.
+        before = word.text
+    return 0, None
+
+
+def _commands(text: str, dialect: Dialect) -> Iterator[Command]:
     depth = 0
     subshells = _Subshells()
     for joined in _joined(text, dialect):
