@@ -134,6 +134,15 @@ def test_env005_two_builds_of_one_triton_are_a_warning_and_those_for_two_makers_
         assert finding.severity is severity
 
 
+@pytest.mark.parametrize("other", ["webrtcvad==2.0.10\nwebrtcvad-wheels", "psycopg2==2.9.9\npsycopg2-binary"])
+def test_env005_releases_of_one_module_that_differ_in_number_alone_are_a_warning(diagnose, other):
+    from envdoctor.adapters.probe.listing import read_listing
+
+    (finding,) = diagnose(read_listing(f"{other}==2.0.14\nnumpy==2.2.6\n", "freeze.txt"), "ENV005")
+    assert finding.severity is Severity.WARNING
+    assert "the one installed last decides on" in finding.message
+
+
 @pytest.mark.parametrize(("other", "severity"), [("4.10.0.84", Severity.WARNING), ("4.11.0.86", Severity.ERROR)])
 def test_env005_builds_of_one_version_with_the_same_module_are_a_warning(site, diagnose, other, severity):
     site.add("opencv-python", "4.10.0.84", files={"cv2/__init__.py": "", "cv2/cv2.abi3.so": "gui"})

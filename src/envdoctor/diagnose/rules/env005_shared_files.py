@@ -173,11 +173,11 @@ def _known_rivals(examination: Examination, environment: InstalledEnvironment, t
 
 
 def _apart(group: _Group) -> str:
-    """Return what the one that was installed last decides on, where all are builds of one version; else empty."""
+    """Return what the one that was installed last decides on, where all give the same module; else empty."""
     family = family_of([item.name for item in group])
     if family is None or not family.is_one_module({item.name: item.version for item in group}):
         return ""
-    return f": builds of one version; the one installed last decides on {family.apart}"
+    return f", the same module in each; the one installed last decides on {family.apart}"
 
 
 def _names(group: _Group) -> str:
