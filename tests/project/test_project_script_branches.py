@@ -28,6 +28,22 @@ case "$BACKEND" in
 esac
 pip install numpy
 """
+APART = """
+case "$BACKEND" in
+  (cuda)
+    pip install torch==2.3.0
+    ;;
+  rocm)
+    (pip install torch==2.1.0)
+    ;;
+  none)
+    ;;
+  cpu)
+    pip install torch==2.2.0
+  ;;
+esac
+pip install numpy
+"""
 BATCH = """
 @echo off
 if "%GPU%"=="nvidia" (
@@ -82,6 +98,7 @@ REMOVES = 'if [ -n "$CLEAN" ]; then pip uninstall -y six; fi\npip install six\n'
     [
         ("a.sh", SHELL, ["torch==2.3.0", "numpy", "six"], [4, 6]),
         ("a.sh", CASE, ["torch==2.3.0", "numpy"], [5]),
+        ("a.sh", APART, ["torch==2.3.0", "numpy"], [7, 12]),
         ("a.bat", BATCH, ["torch==2.3.0", "six", "a", "b", "numpy"], [6, 8]),
         ("a.ps1", POWERSHELL, ["torch==2.3.0", "numpy"], [5, 7]),
         ("a.sh", NESTED, ["torch==2.3.0", "six"], [6, 10]),
@@ -100,6 +117,70 @@ def test_one_branch_counts_and_the_others_are_named(read_files, name, text, aske
 def test_the_branch_of_the_target_counts(read_files, platform, version):
     project = read_files({"a.sh": SYSTEMS}, at="a.sh", target_environment={"sys_platform": platform})
     assert [str(line) for line in project.requirements] == [f"torch=={version}"]
+
+
+MAKERS = """
+pip install torch==2.4.0 torchvision==0.19.0
+case $PLATFORM in
+  cuda)
+    CUDA_VERSION=$(python -c "import torch; print(torch.version.cuda)")
+    ;;
+  hip|rocm)
+    pip install torch==2.4.1 --index-url https://index.example/rocm6.1
+    ;;
+esac
+if [ "$XFORMERS" = true ]; then
+  if [ "$PLATFORM" = "cuda" ] ; then
+    case $PYTORCH_VERSION in
+      2.0.1) pip install xformers==0.0.22 ;;
+      2.4.0) pip install xformers==0.0.27.post2 ;;
+      2.4.1) pip install xformers==0.0.28 ;;
+      *) echo "none" ;;
+    esac
+  elif [ "$PLATFORM" = "hip" ] ; then
+    pip install xformers==0.0.29
+  fi
+fi
+"""
+ASKED = ["torch==2.4.0", "torchvision==0.19.0"]
+
+
+@pytest.mark.parametrize(
+    ("backend", "asked"),
+    [
+        ("cuda", [*ASKED, "xformers==0.0.27.post2"]),
+        ("rocm", [*ASKED, "torch==2.4.1", "xformers==0.0.29"]),
+        ("cpu", ASKED),
+    ],
+)
+def test_the_branch_of_the_target_s_card_and_of_the_torch_before_it_counts(read_files, backend, asked):
+    project = read_files({"a.sh": MAKERS}, at="a.sh", target_backend=backend)
+    assert [str(line) for line in project.requirements] == asked
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked"),
+    [
+        ("a.sh", "case $1 in cpu) pip install a;; cuda|rocm) pip install b;; esac", ["b"]),
+        ("a.sh", "case $1 in\n  rocm) pip install a;;\n  *nvidia*) (pip install b);;\nesac", ["b"]),
+        ("a.sh", 'case "$1" in cuda|rocm)\n pip install a;; cpu) pip install b;; esac', ["a"]),
+        ("a.sh", '[ "$GPU" = rocm ] && pip install a\npip install b', ["b"]),
+        ("a.sh", 'if [ "$GPU" != cuda ]; then pip install a; fi\npip install b', ["a", "b"]),
+        ("a.sh", "if [ $GPU = rocm ] || [ $GPU = cuda ]; then pip install a; fi\npip install b", ["a", "b"]),
+        ("a.sh", 'if [ -n "$CUDA_HOME" ]; then pip install a; else pip install b; fi', ["a"]),
+        ("a.sh", 'if [ "$GPU" = amd ]; then pip install a; fi', ["a"]),
+        (
+            "a.sh",
+            "pip install c==2.1\nif [ $V = 2.0 ]; then pip install a; elif [ $V = 2.1 ]; then pip install b; fi",
+            ["c==2.1", "b"],
+        ),
+        ("a.bat", 'if "%GPU%"=="amd" (\n  pip install a\n) else (\n  pip install b\n)', ["b"]),
+        ("a.ps1", 'if ($Gpu -eq "amd") { pip install a }\nelse { pip install b }', ["b"]),
+    ],
+)
+def test_a_branch_for_another_card_gives_way_where_it_says_so(read_files, name, text, asked):
+    project = read_files({name: f"{text}\n"}, at=name, target_backend="cuda")
+    assert [str(line) for line in project.requirements] == asked
 
 
 TORCH = "pip install torch==2.3.0"

@@ -90,6 +90,7 @@ def read(
             more=more,
             choice=replace(groups, either=settings.groups),
             target_environment=environment,
+            target_backend=target.backend.value if target else "",
         )
     except ProjectFileError as error:
         raise UsageError(str(error)) from error

@@ -97,6 +97,7 @@ class Draft:
     """No file above this directory is opened because another file says so."""
     variables: Mapping[str, str]
     environment: Mapping[str, str] | None = None
+    backend: str = ""
     choice: GroupChoice = GroupChoice()
     named: Path | None = None
     """The one file that the user names: without it there is nothing to judge."""

@@ -18,7 +18,7 @@ from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject,
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
-from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
+from envdoctor.adapters.project.script_branches import JudgedFor, branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_folders import ByScript, ScriptFolders, below
 from envdoctor.adapters.project.script_options import Exports, keep_options, not_told, with_variables
 from envdoctor.adapters.project.script_variables import ScriptVariables
@@ -44,6 +44,7 @@ _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
 _WITHIN = ("then", "else", "do", "{")
+_VERSIONS = re.compile(r"(?<![<>!~=])={1,3}(\d[\w.+]*)")
 _OWN_ARGUMENTS = frozenset({"$@", "$*", "%*", "@args", "$args"})
 _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
@@ -134,9 +135,11 @@ def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
     calls = [read_pip_command(command.words) for command in listed]
     places, conditions = branches_of(text, listed, dialect)
     installing = [call is not None and call.verb == "install" for call in calls]
-    instead = fallbacks(listed, installing, draft.environment)
-    first = [path for at, path in enumerate(places) if installing[at] and at not in instead]
-    counting = taken(first, conditions, draft.environment)
+    target = JudgedFor((draft.environment or {}).get("sys_platform", ""), draft.backend)
+    instead = fallbacks(listed, installing, target)
+    first = [at for at, _ in enumerate(places) if installing[at] and at not in instead]
+    versions = [_VERSIONS.findall(" ".join(word.text for word in listed[at].words)) for at in first]
+    counting = taken([places[at] for at in first], conditions, target, versions)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
         _follow(script, command)
         if at in instead:

@@ -55,6 +55,7 @@ def read_project(
     files: Sequence[str] = (),
     more: Sequence[str] = (),
     target_environment: Mapping[str, str] | None = None,
+    target_backend: str = "",
     choice: GroupChoice = GroupChoice(),  # noqa: B008 - immutable
     variables: Mapping[str, str] | None = None,
 ) -> Project:
@@ -62,7 +63,8 @@ def read_project(
 
     ``files``, relative to the directory, are read in place of what is found there, and ``more`` besides.
     ``target_environment`` is the target's marker environment: it chooses between install scripts for different systems;
-    no requirement is dropped by its marker here. ``choice`` names the extras and dependency groups that decide.
+    no requirement is dropped by its marker here. ``target_backend`` chooses between branches of a script.
+    ``choice`` names the extras and dependency groups that decide.
     ``variables`` are the environment variables for ``${NAME}``, those of this process by default.
 
     Raises ProjectFileError for a path that is no project, a file that is not what it claims to be, and syntax errors
@@ -74,6 +76,7 @@ def read_project(
         boundary=_boundary(root),
         variables=os.environ if variables is None else variables,
         environment=target_environment,
+        backend=target_backend,
         choice=choice,
         named=single,
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import LeftOut
 
-__all__ = ["Branch", "branches_of", "fallbacks", "group_after", "taken"]
+__all__ = ["Branch", "JudgedFor", "branches_of", "fallbacks", "group_after", "taken"]
 
 _TESTS = ("[", "[[", "test")
 _CHAINED = ("&&", "||")
@@ -22,12 +22,27 @@ _FAILED = re.compile(
 )
 
 
-def fallbacks(
-    listed: Sequence[Command], installs: Sequence[bool], environment: Mapping[str, str] | None
-) -> Mapping[int, LeftOut]:
+@dataclass(frozen=True, slots=True)
+class JudgedFor:
+    """What the conditions of a script are held against; empty where it is not known."""
+
+    platform: str = ""
+    """``sys_platform`` of the target."""
+    backend: str = ""
+    """What runs the tensors there."""
+
+    def may_have(self, condition: str) -> bool:
+        """Return whether a condition speaks of no other system, and of no other maker's cards, than the target's."""
+        systems = {system for system, words in _SYSTEMS if words.search(condition)}
+        if self.platform and systems and self.platform not in systems:
+            return False
+        backends = {name for said in _compared(condition) for name, words in _BACKENDS if words.fullmatch(said)}
+        return self.backend not in _ALONE or not backends or self.backend in backends
+
+
+def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Mapping[int, LeftOut]:
     """Return which installs do not run where another one does, and why; ``installs`` tells which commands install."""
-    platform = (environment or {}).get("sys_platform", "")
-    found = dict.fromkeys(_for_another_system(listed, installs, platform), LeftOut.BRANCH)
+    found = dict.fromkeys(_for_another_target(listed, installs, target), LeftOut.BRANCH)
     if len(found) == sum(installs):
         found = {}  # Nothing would be left: the script is read in want of one for the target.
     for at, command in enumerate(listed):
@@ -47,13 +62,13 @@ def fallbacks(
     return found
 
 
-def _for_another_system(listed: Sequence[Command], installs: Sequence[bool], platform: str) -> Iterator[int]:
-    """Yield the installs before which ``&&`` asks for a system that is not the target's."""
+def _for_another_target(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Iterator[int]:
+    """Yield the installs before which ``&&`` asks for a system, or a card, that is not the target's."""
     for at, _ in enumerate(listed):
         before = at
         while installs[at] and before and listed[before - 1].joined == "&&":
             before -= 1
-            if listed[before].words[0].text in _TESTS and not may_be_for(_said(listed[before]), platform):
+            if listed[before].words[0].text in _TESTS and not target.may_have(_said(listed[before])):
                 yield at
                 break
 
@@ -124,6 +139,17 @@ _SYSTEMS = (
     ("win32", re.compile(r"msys|mingw|cygwin|windows|win32|\bnt\b", re.I)),
     ("linux", re.compile(r"linux|ubuntu|debian", re.I)),
 )
+_BACKENDS = (
+    ("cuda", re.compile(r"cuda[\d.]*|nvidia|cu\d{2,3}|geforce", re.I)),
+    ("rocm", re.compile(r"rocm[\d.]*|hip|amd|radeon", re.I)),
+    ("xpu", re.compile(r"xpu|ipex", re.I)),
+    ("mps", re.compile(r"mps|metal", re.I)),
+    ("cpu", re.compile(r"cpu", re.I)),
+)
+_ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
+"""Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
+_EQUALS = re.compile(r"(?:(?<![=!<>~])={1,2}|\s-i?eq\s)\s*[\"']?([\w.+-]+)[\"']?(?=[\s\])}]|$)", re.I)
+_OTHERWISE = re.compile(r"!|\|\||\bnot\b|-i?ne\b|-z\b", re.I)
 _QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _IF, _ELSE = re.compile(r"\b(?:if|switch)\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
 _NONE = -1
@@ -186,26 +212,34 @@ def branches_of(
 
 def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, ...]]:
     in_case: list[bool] = []
+    patterns: list[str] | None = None
+    """Of the arm that begins, before its bracket closes."""
     for command in listed:
         word = command.words[0].text
         said = " ".join(each.text for each in command.words[1:])
         around = walk.path
+        if word in ("if", "elif") and command.joined == "||":
+            said += " ||"
         if word in ("if", "case"):
             walk.enter(said)
             in_case.append(word == "case")
+            patterns = [said] * (command.ends == "|") if word == "case" and command.ends != ")" else None
         elif word in ("elif", "else") and walk.open:
             walk.closed = None
             walk.go_on(said if word == "elif" else "")
         elif word in ("fi", "esac") and in_case:
             walk.leave()
-            walk.closed = None
+            walk.closed = patterns = None
             in_case.pop()
-        elif command.ends == ")" and in_case and in_case[-1] and walk.open and walk.open[-1] is not None:
-            walk.conditions[walk.open[-1]] = f"{word} {said}"
+        elif patterns is not None and command.ends in ("|", ")"):
+            patterns.append(f"{word} {said}".strip())
+            if command.ends == ")" and walk.open and walk.open[-1] is not None:
+                walk.conditions[walk.open[-1]] = "|".join(patterns)
+                patterns = None
         # What `if` asks runs in any case.
         yield around if word == "if" else walk.path
-        if command.ends == ";;" and in_case and in_case[-1]:
-            walk.closed = None
+        if command.ends_arm and in_case and in_case[-1]:
+            walk.closed, patterns = None, []
             walk.go_on("")
 
 
@@ -242,27 +276,53 @@ def _of_brackets(text: str, dialect: Dialect, walk: _Walk) -> Iterator[tuple[int
 
 
 def taken(
-    installs: Sequence[tuple[Branch, ...]], conditions: Mapping[Branch, str], environment: Mapping[str, str] | None
+    installs: Sequence[tuple[Branch, ...]],
+    conditions: Mapping[Branch, str],
+    target: JudgedFor,
+    versions: Sequence[Collection[str]],
 ) -> Mapping[int, int]:
     """Return the branch that counts of each block in which any installs: the first that is for the target.
 
-    None of a block's where all of them are for other systems, unless nothing would be left then.
+    Of branches for versions, such as those of `case $TORCH_VERSION in`, the one for a version that is installed before
+    it; ``versions`` are those that each install names. None of a block's where all of them are for other targets,
+    unless nothing would be left then.
     """
-    platform = (environment or {}).get("sys_platform", "")
     numbers: dict[int, dict[int, None]] = {}
     for path in installs:
         for branch in path:
             numbers.setdefault(branch.block, {})[branch.number] = None
     chosen: dict[int, int] = {}
-    for block, found in numbers.items():
-        fitting = (number for number in found if may_be_for(conditions.get(Branch(block, number), ""), platform))
-        chosen[block] = next(fitting, _NONE)
+    for block, found in sorted(numbers.items()):
+        fitting = [number for number in found if target.may_have(conditions.get(Branch(block, number), ""))]
+        named = _before(block, installs, versions, chosen)
+        for_one = (n for n in fitting if named.intersection(_compared(conditions.get(Branch(block, n), ""))))
+        chosen[block] = next(for_one, fitting[0] if fitting else _NONE)
     if any(all(chosen[branch.block] == branch.number for branch in path) for path in installs):
         return chosen
     return {block: next(iter(found)) if chosen[block] == _NONE else chosen[block] for block, found in numbers.items()}
 
 
-def may_be_for(condition: str, platform: str) -> bool:
-    """Return whether a condition speaks of no other system than the target's alone."""
-    named = {system for system, words in _SYSTEMS if words.search(condition)}
-    return not platform or not named or platform in named
+def _before(
+    block: int,
+    installs: Sequence[tuple[Branch, ...]],
+    versions: Sequence[Collection[str]],
+    chosen: Mapping[int, int],
+) -> frozenset[str]:
+    """Return the versions that the installs before a block name, of those that count."""
+    found: set[str] = set()
+    for path, named in zip(installs, versions, strict=True):
+        if any(branch.block >= block for branch in path):
+            break
+        if all(chosen.get(branch.block) == branch.number for branch in path):
+            found.update(named)
+    return frozenset(found)
+
+
+def _compared(condition: str) -> Sequence[str]:
+    """Return what a condition asks a value to be: the patterns of a `case`, or what `=` is followed by."""
+    if _OTHERWISE.search(condition):
+        return ()
+    first, _, last = condition.strip().rpartition(" in ")
+    if first.startswith("$") or not re.search(r"[\s=]", last):
+        return [pattern.strip("*") for pattern in last.split("|")]
+    return _EQUALS.findall(condition)

@@ -82,6 +82,8 @@ class Command:
     """The subshells and functions of a POSIX shell that it runs in, outermost first; all of a script are numbered."""
     into: tuple[Word, ...] = ()
     """The files that its output goes into."""
+    ends_arm: bool = False
+    """Whether an arm of a ``case`` ends behind it."""
 
 
 @dataclass(slots=True)
@@ -163,10 +165,11 @@ def _handed(command: Command) -> tuple[int, Word | None]:
 def _commands(text: str, dialect: Dialect) -> Iterator[Command]:
     depth = 0
     subshells = _Subshells()
+    last: Command | None = None
     for joined in _joined(text, dialect):
         words: list[Word] = []
         into: list[Word] = []
-        last: Command | None = None
+        on_line = False
         for kind, word in (*_Reader(joined, dialect).tokens(), ("\n", None)):
             if word is not None:
                 (into if kind == ">" else words).append(word)
@@ -175,14 +178,17 @@ def _commands(text: str, dialect: Dialect) -> Iterator[Command]:
                 if last is not None:
                     yield last
                 last = Command(tuple(words), kind, depth, depth, shells=subshells.numbers, into=tuple(into))
+                on_line = True
             depth = max(0, depth + (kind in _OPENING) - (kind in _CLOSING))
             if dialect is Dialect.POSIX:
                 subshells.step(kind, words)
             words, into = [], []
-            if last is not None and kind not in _OPENING and kind != "\n":
+            if last is not None and kind == ";;":
+                last = replace(last, ends_arm=True)  # Also where it stands on a line of its own.
+            if last is not None and on_line and kind not in _OPENING and kind != "\n":
                 last = replace(last, level=min(last.level, depth), joined=kind)
-        if last is not None:
-            yield last
+    if last is not None:
+        yield last
 
 
 def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
