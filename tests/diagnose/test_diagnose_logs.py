@@ -13,6 +13,7 @@ from envdoctor.diagnose.advisories.advisory import Advisory
 from envdoctor.diagnose.advisories.book import InvalidAdvisories, read_advisories, shipped_advisories
 from envdoctor.diagnose.advisories.log_reading import read_log
 from envdoctor.diagnose.advisories.log_text import fixed_text
+from envdoctor.model.finding import Severity
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -222,3 +223,10 @@ def test_a_symptom_without_a_fixed_text_and_an_unknown_code_are_faults(tmp_path:
         "`advisory[0].instead_of`: there is no advisory `ADV901`",
     ):
         assert expected in faults
+
+
+def test_an_xformers_that_a_program_runs_without_is_a_warning() -> None:
+    says = "WARNING[XFORMERS]: xFormers can't load C++/CUDA extensions. xFormers was built for:\n"
+    (mild,) = read_log(examination_of({"log": f"{says}To see the GUI go to: http://127.0.0.1:8188\n"}))
+    (grave,) = read_log(examination_of({"log": f"{says}NotImplementedError: No operator found\n"}))
+    assert (mild.severity, grave.severity) == (Severity.WARNING, Severity.ERROR)

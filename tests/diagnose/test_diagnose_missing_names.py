@@ -98,6 +98,16 @@ def test_what_asked_for_the_name_is_named_with_the_other_way() -> None:
     assert finding.remedy.commands == ('python -m pip install "transformers<5"',)
 
 
+@pytest.mark.parametrize("before", ["", _HEAD.format(_PROGRAM)])
+def test_a_cause_that_stands_below_the_error_is_read(before: str) -> None:
+    """diffusers and transformers load their parts late, and put the cause on a line of its own, without its class."""
+    error = "RuntimeError: Failed to import diffusers.loaders because of the following error"
+    cause = "cannot import name 'FLAX_WEIGHTS_NAME' from 'transformers.utils' (/v/x.py)"
+    log = f"{before}{error} (look up to see its traceback):\n{cause}\n"
+    (finding,) = examine(examination_of({"log": log}))
+    assert finding.message.startswith("`transformers.utils.FLAX_WEIGHTS_NAME` is in `transformers<5` alone")
+
+
 def test_no_command_for_a_torch_whose_build_and_companions_are_not_known() -> None:
     (finding,) = _findings("AttributeError: module 'torch.library' has no attribute 'custom_op'")
     assert finding.remedy is not None and not finding.remedy.commands

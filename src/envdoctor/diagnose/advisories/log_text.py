@@ -37,11 +37,11 @@ _WIDEST_TERMINAL = 250
 _PASSED = re.compile(r"\b(?:PASSED|XFAIL|SKIPPED)\b|\.\.\. ok$")
 """What a test runner says of a test whose name, or whose example, is an error's text."""
 _WRITTEN = re.compile(
-    r"(?:[-*\N{BULLET}] (?!\w+(?:Error|Exception): )|#{1,6} |\|.*\|$|\*\*"
+    r"(?:[-*\N{BULLET}] (?!\w+(?:Error|Exception): )|#{1,6} |\|.*\|$|\*\*(?!\* )"
     r"|(?:commit )?[0-9a-f]{7,40} (?![\w.]*(?:Error|Exception): )[A-Za-z]"
     r"|[\w./\\-]+\.(?:md|rst|adoc|html?|ipynb)(?::\d+)?[:-])"
 )
-"""How lists, headings, tables, bold text, commits and finds in manuals begin."""
+"""How lists, headings, tables, bold text, commits and finds in manuals begin; three stars are a program's mark."""
 _SAID = re.compile(
     r"(?:error|exception|fatal|critical|warn(?:ing)?|message|msg|detail|stderr|log)\b\"?[\]:|=]"
     r"|\berror (?:loading|in|at)\b",

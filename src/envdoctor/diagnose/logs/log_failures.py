@@ -134,6 +134,8 @@ _WRAPPER = re.compile(
     r"|.{0,120}\bSee root cause above"
 )
 """What only says that something inside failed."""
+_CAUSE_BELOW = "(look up to see its traceback):"
+"""How transformers and diffusers end the line before the cause."""
 _NOTHING = re.compile(
     r"ERROR: pip's dependency resolver does not currently"
     r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
@@ -205,7 +207,7 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
             end = _end_of_traceback(lines, at)
             if not _is_caught(lines, at) and not _NO_FAILURE.match(lines[end].text):
                 weight = 1 if _WRAPPER.match(lines[end].text) else 3
-                yield _Told(lines[end].number, lines[end].text, weight, line.number)
+                yield _Told(lines[end].number, _with_cause(lines, end), weight, line.number)
             at = end + 1
             continue
         if line.is_grave or _MAY_TELL.search(line.text):
@@ -215,9 +217,18 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
         at += 1
 
 
+def _with_cause(lines: Sequence[LogLine], at: int) -> str:
+    """Return the line, with the next one where it says that the cause stands there."""
+    text, below = lines[at].text, lines[at + 1] if at + 1 < len(lines) else None
+    is_cause = below is not None and below.number == lines[at].number + 1
+    return f"{text} {below.text}" if below and is_cause and text.endswith(_CAUSE_BELOW) else text
+
+
 def _with_message(lines: Sequence[LogLine], at: int) -> str:
     """Return the line; of a class that stands alone, as Poetry and rich write it, and of CMake, with what is below."""
     line, below = lines[at], lines[at + 1] if at + 1 < len(lines) else None
+    if line.text.endswith(_CAUSE_BELOW):
+        return _with_cause(lines, at)
     if below is not None and line.text.startswith("CMake Error at ") and line.text.endswith(":"):
         return f"{line.text} {below.text}" if below.indent > line.indent else line.text
     if below is None or not re.fullmatch(r"[\w.]+", line.text) or below.number > line.number + 2:
