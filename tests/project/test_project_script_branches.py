@@ -36,6 +36,9 @@ case "$BACKEND" in
   rocm)
     (pip install torch==2.1.0)
     ;;
+  xpu)
+    bash -c "pip install torch==2.2.0"
+    ;;
   none)
     ;;
   cpu)
@@ -98,7 +101,7 @@ REMOVES = 'if [ -n "$CLEAN" ]; then pip uninstall -y six; fi\npip install six\n'
     [
         ("a.sh", SHELL, ["torch==2.3.0", "numpy", "six"], [4, 6]),
         ("a.sh", CASE, ["torch==2.3.0", "numpy"], [5]),
-        ("a.sh", APART, ["torch==2.3.0", "numpy"], [7, 12]),
+        ("a.sh", APART, ["torch==2.3.0", "numpy"], [7, 10, 15]),
         ("a.bat", BATCH, ["torch==2.3.0", "six", "a", "b", "numpy"], [6, 8]),
         ("a.ps1", POWERSHELL, ["torch==2.3.0", "numpy"], [5, 7]),
         ("a.sh", NESTED, ["torch==2.3.0", "six"], [6, 10]),

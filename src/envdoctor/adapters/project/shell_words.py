@@ -68,7 +68,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A simple command; ``ends`` is the separator behind it, a newline by default."""
+    """A simple command; ``ends`` is the separator behind it, a newline by default, ``ends_arm`` says so of a `case`."""
 
     words: tuple[Word, ...]
     ends: str = "\n"
@@ -83,7 +83,6 @@ class Command:
     into: tuple[Word, ...] = ()
     """The files that its output goes into."""
     ends_arm: bool = False
-    """Whether an arm of a ``case`` ends behind it."""
 
 
 @dataclass(slots=True)
@@ -140,7 +139,8 @@ def commands(text: str, dialect: Dialect) -> Iterator[Command]:
             words = (*command.words[:at], *(replace(word, line=command.words[0].line) for word in each.words))
             shells = (*command.shells, -handed, *each.shells)
             each = replace(each, words=words, depth=command.depth + each.depth, shells=shells)
-            last = replace(each, ends=command.ends, level=command.level, joined=command.joined)
+            ends, arm = command.ends, command.ends_arm
+            last = replace(each, ends=ends, level=command.level, joined=command.joined, ends_arm=arm)
             yield each if each.joined else last
         if not inner:
             yield command
@@ -163,12 +163,11 @@ def _handed(command: Command) -> tuple[int, Word | None]:
 
 
 def _commands(text: str, dialect: Dialect) -> Iterator[Command]:
-    depth = 0
-    subshells = _Subshells()
+    depth, subshells = 0, _Subshells()
+    words: list[Word] = []
+    into: list[Word] = []
     last: Command | None = None
     for joined in _joined(text, dialect):
-        words: list[Word] = []
-        into: list[Word] = []
         on_line = False
         for kind, word in (*_Reader(joined, dialect).tokens(), ("\n", None)):
             if word is not None:
@@ -183,10 +182,9 @@ def _commands(text: str, dialect: Dialect) -> Iterator[Command]:
             if dialect is Dialect.POSIX:
                 subshells.step(kind, words)
             words, into = [], []
-            if last is not None and kind == ";;":
-                last = replace(last, ends_arm=True)  # Also where it stands on a line of its own.
             if last is not None and on_line and kind not in _OPENING and kind != "\n":
                 last = replace(last, level=min(last.level, depth), joined=kind)
+            last = replace(last, ends_arm=True) if last is not None and kind == ";;" else last
     if last is not None:
         yield last
 
