@@ -45,9 +45,14 @@ def _names() -> tuple[str, ...]:
     return tuple(sorted(info.name for info in pkgutil.iter_modules(rules.__path__)))
 
 
-@lru_cache(maxsize=256)
-def _gate(name: str) -> tuple[str, ...] | None:
-    return next((fields for prefix, fields in _GATES if name.startswith(prefix)), None)
+@lru_cache(maxsize=1)
+def _by_gate() -> dict[tuple[str, ...] | None, list[str]]:
+    """Return the names of the modules with one gate together; None: always looked at."""
+    found: dict[tuple[str, ...] | None, list[str]] = {}
+    for name in _names():
+        gate = next((fields for prefix, fields in _GATES if name.startswith(prefix)), None)
+        found.setdefault(gate, []).append(name)
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -67,13 +72,13 @@ def is_there(examination: Examination, field: str) -> bool:
 
 def rules_for(examination: Examination) -> list[Rule]:
     """Return the rules whose needs an examination meets, by code; the modules of the others are mostly not imported."""
-    found = []
-    for name in _names():
-        if (gate := _gate(name)) is None or any(is_there(examination, field) for field in gate):
-            loaded = _load(name)
-            if all(is_there(examination, field) for field in loaded.needs):
-                found.append(loaded)
-    return found
+    names = chain.from_iterable(
+        names
+        for gate, names in _by_gate().items()
+        if gate is None or any(is_there(examination, field) for field in gate)
+    )
+    rules = map(_load, sorted(names))
+    return [rule for rule in rules if all(is_there(examination, field) for field in rule.needs)]
 
 
 @lru_cache(maxsize=1)

@@ -61,6 +61,7 @@ def read_python(text: str | None) -> tuple[int, int] | None:
     raise ValueError(f"`{text[:40]}` is not a CPython from {KNOWN_SPAN}; write it as 3.11")
 
 
+@lru_cache(maxsize=4096)
 def admits(requires_python: SpecifierSet, python: tuple[int, int]) -> bool:
     """Return whether any patch release of a minor version is admitted."""
     major, minor = python
