@@ -210,6 +210,21 @@ def test_a_torch_that_a_list_traded_for_the_default_index_s_is_put_back(log: str
 
 
 @pytest.mark.parametrize(
+    ("listing", "said"),
+    [
+        ("torch==2.9.1 torchvision==0.18.1+cu121", "take torch ==2.3.1 again"),
+        ("torch==2.9.1 torchaudio==2.3.1+cu121", "take torch ==2.3.* again"),
+        ("torch==2.9.1 xformers==0.0.27+cu118", "take torch ==2.3.1 again"),
+        ("torch==2.9.1 torchvision==0.18.1", "take torchvision ==0.24.1"),
+        ("torch==2.9.1+cu128 torchvision==0.18.1+cu121", "take torchvision ==0.24.1"),
+    ],
+)
+def test_a_listing_of_a_torch_that_was_traded_is_told_the_same(listing: str, said: str) -> None:
+    found = examine(examination_of({"installed": listing.split()}))
+    assert [said in item.remedy.summary for item in found if item.rule in ("ADV006", "ADV007", "ADV120")] == [True]
+
+
+@pytest.mark.parametrize(
     ("other", "label"),
     [("intel-extension-for-pytorch in ./lib (2.7.10+xpu)", "xpu"), ("dgl in ./lib (2.2.1)", "cu118")],
 )

@@ -80,6 +80,11 @@ class PackageView:
         match = re.fullmatch(r"cu(\d{2})\d*", self.label or "")
         return int(match.group(1)) if match else None
 
+    @property
+    def unlabelled(self) -> bool:
+        """Whether its version names no build, as on the default index."""
+        return self.version.local is None
+
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 

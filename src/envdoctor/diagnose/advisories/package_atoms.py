@@ -24,7 +24,7 @@ _PLACES: dict[str, tuple[Place, ...]] = {
     "asked": (Place.ASKED,),
     "installed": (Place.INSTALLED,),
 }
-_FLAGS = ("yanked", "source_only", "asked")
+_FLAGS = ("yanked", "source_only", "asked", "unlabelled")
 
 
 def _label_matches(label: str, wanted: tuple[str, ...]) -> bool:
