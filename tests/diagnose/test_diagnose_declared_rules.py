@@ -11,7 +11,7 @@ from packaging.markers import Marker
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from envdoctor.diagnose.engine import examine
+from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.model.candidate import malformed_hash
 from envdoctor.model.compatibility import admits, admitted_minors
@@ -83,6 +83,20 @@ def test_an_extra_that_is_not_there_names_the_one_that_is_near() -> None:
 @pytest.mark.parametrize("text", ["diffusers", "diffusers[torch,flax]", "diffusers[docs]; sys_platform == 'win32'"])
 def test_extras_that_are_there_or_not_asked_for_on_the_target_are_fine(text: str) -> None:
     assert not extras_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "at_fault"),
+    [("jax[cuda12-pip]==0.4.25", ("jax",)), ("jax[cuda12-pop]==0.4.25", ()), ("jax[cpu-only]", ())],
+)
+def test_a_version_that_lost_an_extra_of_the_one_that_was_asked_for_is_at_fault(text, at_fault) -> None:
+    files = {"jax": [f"jax-{version}-py3-none-any.whl" for version in ("0.4.25", "0.7.1")]}
+    index = MemoryIndex(files, {"jax==0.4.25": ("jaxlib; extra == 'cuda12-pip'",), "jax==0.7.1": ("jaxlib",)})
+    project = Project(".", requirements=(require(text, FileOrigin("requirements.txt", 1)),))
+    resolution = resolution_of(resolved("jax==0.7.1"))
+    seen = Examination(target=TARGET, project=project, resolution=resolution, index=index)
+    (told,) = [item for item in breakages(seen) if item.rule == "RES012"]
+    assert (told.severity, told.packages) == (Severity.WARNING, at_fault)
 
 
 def hashed(hashes: Iterable[str], served: str | None = GOOD) -> list[Finding]:

@@ -167,16 +167,18 @@ def breakages(examination: Examination, further: Sequence[Advisory] = ()) -> tup
     These are the findings by which rules rank, and those of advisories at warning or above.
 
     Looks at the resolution, the target and the profile alone: no index, no source, and no archive but where a rule says
-    that it opens few.
+    that it opens few, or reads lines.
     """
     bare = replace(
         examination, sources=None, archives=None, index=None, environment=None, log=None, conflicts=(), project=None
     )
     opened = replace(bare, archives=examination.archives)
+    asked = replace(bare, project=examination.project, index=examination.index)
     found: list[Finding] = []
-    for rule in rules_for(bare):
+    for rule in rules_for(asked):
         if rule.ranks is not None:
-            least, seen = rule.ranks.rank, opened if rule.opens_few else bare
+            least = rule.ranks.rank
+            seen = asked if rule.reads_lines else opened if rule.opens_few else bare
             found += [item for item in _guarded(rule, seen) if item.severity.rank <= least]
     found += _advised(bare, further)
     told = [item for item in found if item.severity is not Severity.INFO and item.name != INTERNAL]

@@ -39,6 +39,8 @@ class Rule:
     """
     opens_few: bool = False
     """For that it may open archives as well: of few packages, and small members."""
+    reads_lines: bool = False
+    """For that it looks at what people ask for, and at metadata of the index, as well."""
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class Rule:
         about: SubjectKind = SubjectKind.PACKAGE,
         ranks: Severity | None = None,
         opens_few: bool = False,
+        reads_lines: bool = False,
     ) -> Rule:
         """Return the rule of a module `<code>_<name>`, whose docstring says in its first sentence what is wrong.
 
@@ -73,6 +76,7 @@ class Rule:
             about,
             ranks,
             opens_few,
+            reads_lines,
         )
 
     @classmethod

@@ -8,7 +8,7 @@ Compares the extras that the project's and the profile's requirements name with 
 ## Why is this bad
 
 Installers warn and go on, so what the extra was meant to bring is not installed, and an import fails later. The extra
-is misspelt, or came with another version, or is gone.
+is misspelt, or came with another version, or is gone. A repair that loses it so gives way to one that keeps it.
 
 ## Example
 
@@ -34,7 +34,7 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.model.resolution import Resolution, ResolvedPackage
-from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable
+from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound
 
 _IN_MARKER = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]|['"]([^'"]+)['"]\s*==\s*extra""")
 
@@ -49,8 +49,10 @@ def _find(examination: Examination, resolution: Resolution, index: Index) -> Ite
             known = _extras(index.metadata(package.file))
         except (IndexUnavailable, MetadataUnavailable):
             continue
-        for extra in sorted(requirement.extras - known):
-            yield _finding(requirement, package, extra, known)
+        gone = requirement.extras - known
+        before = _extras_asked(requirement, package, index) if gone else frozenset()
+        for extra in sorted(gone):
+            yield _finding(requirement, package, extra, known, lost=extra in before)
 
 
 def _written(examination: Examination) -> Iterator[Requirement]:
@@ -62,13 +64,26 @@ def _written(examination: Examination) -> Iterator[Requirement]:
             yield item
 
 
+def _extras_asked(requirement: Requirement, package: ResolvedPackage, index: Index) -> frozenset[str]:
+    """Return the extras of the newest version that a line admits, where another one comes in its place."""
+    if requirement.admits(package.version):
+        return frozenset()
+    try:
+        files = [file for file in index.page(requirement.name).files if requirement.admits(file.version)]
+        return _extras(index.metadata(max(files, key=lambda file: file.version))) if files else frozenset()
+    except (IndexUnavailable, MetadataUnavailable, ProjectNotFound):
+        return frozenset()
+
+
 def _extras(metadata: CoreMetadata) -> frozenset[str]:
     """Return the extras of a distribution; old metadata names some in its markers alone."""
     in_markers = (match[1] or match[2] for text in metadata.requires_dist for match in _IN_MARKER.finditer(text))
     return frozenset(str(canonicalize_name(name)) for name in (*metadata.provides_extra, *in_markers))
 
 
-def _finding(requirement: Requirement, package: ResolvedPackage, extra: str, known: frozenset[str]) -> Finding:
+def _finding(
+    requirement: Requirement, package: ResolvedPackage, extra: str, known: frozenset[str], *, lost: bool
+) -> Finding:
     close = difflib.get_close_matches(extra, sorted(known), n=1)
     there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
     summary = f"did you mean `{close[0]}`? " if close else ""
@@ -78,7 +93,9 @@ def _finding(requirement: Requirement, package: ResolvedPackage, extra: str, kno
         evidence=(Evidence(str(requirement), str(requirement.origin)),),
         remedy=Remedy(f"{summary}its extras: {there}"),
         location=requirement.origin if isinstance(requirement.origin, FileOrigin) else None,
+        # A repair is at fault where the version that was asked for has the extra.
+        packages=(package.name,) if lost else (),
     )
 
 
-RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)
+RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find, ranks=Severity.WARNING, reads_lines=True)
