@@ -99,14 +99,13 @@ class Family:
     """What sets builds of one version apart, in words, where all give the same module; empty where they do not."""
     alike: tuple[str, ...] = ()
     """Those of which that is true; none: all."""
-    any_release: bool = False
-    """It is true of their releases of different numbers, too."""
+    any_release: bool = False  # It is true of releases of different numbers, too.
 
     def is_one_module(self, found: Mapping[str, str]) -> bool:
         """Return whether these distributions, by name with versions, give the same module, whichever is last."""
         versions = {version.partition("+")[0] for version in found.values()}
-        one = self.any_release or len(versions) == 1
-        return bool(self.apart) and one and set(found) <= set(self.alike or self.names)
+        same = bool(self.apart) and (self.any_release or len(versions) == 1)
+        return same and set(found) <= set(self.alike or self.names)
 
 
 _WITHOUT_CUDA = (Backend.ROCM, Backend.XPU, Backend.DIRECTML, Backend.MPS, Backend.COREML)
