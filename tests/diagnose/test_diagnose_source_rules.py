@@ -273,6 +273,10 @@ def test_distutils_is_missing_from_python_3_12_on() -> None:
         ("x = np.float(3)\n", "numpy==1.26.0", 1),
         ("x = np.float32(3)\ny = np.float_\nz = np.bool_\n", "numpy==1.26.0", 0),
         ("# x = np.float(3)\n", "numpy==1.26.0", 0),
+        ("np.float = float\nx = np.float(3)\n", "numpy==1.26.0", 0),
+        ("np.float = float\nx = np.int(3)\n", "numpy==1.26.0", 1),
+        ("np.float = np.int\n", "numpy==1.26.0", 1),
+        ("ok = x.dtype == np.float == y.dtype\n", "numpy==1.26.0", 1),
         ("x = np.trapz(y)\n", "numpy==2.3.5", 0),
         ("x = np.trapz(y)\n", "numpy==2.4.0", 1),
         ("x = np.in1d(a, b)\ny = np.row_stack(c)\n", "numpy==2.0.0", 0),
@@ -293,6 +297,19 @@ def test_distutils_is_missing_from_python_3_12_on() -> None:
 )
 def test_removed_calls(text: str, pin: str, count: int) -> None:
     assert len(found("SRC002", {"a.py": text}, pin)) == count
+
+
+@pytest.mark.parametrize(("shim", "count"), [("app.py", 0), ("tools/old.py", 1)])
+def test_a_name_that_a_started_script_puts_back_is_there_for_all(shim: str, count: int) -> None:
+    files = {"app.py": "import lib.a\n", "lib/a.py": "x = np.float(3)\n"}
+    files[shim] = files.get(shim, "") + "np.float = float\n"
+    assert len(found("SRC002", files, "numpy==1.26.0")) == count
+
+
+@pytest.mark.parametrize("folder", ["docs", "documentation"])
+def test_a_script_of_the_documentation_is_not_the_program(folder: str) -> None:
+    files = {"demo/a.py": "import numpy\n", f"{folder}/challenge/run.py": "import openvino\n"}
+    assert not found("SRC001", files, "numpy==1.26.0")
 
 
 @pytest.mark.parametrize(

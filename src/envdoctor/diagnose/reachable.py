@@ -8,7 +8,7 @@ from envdoctor.diagnose.source_scan import ImportSite, SourceScan
 
 __all__ = ["conditional_files", "files_from", "local_modules", "reachable_files", "shipped_packages", "unused_files"]
 
-_TESTS = frozenset({"tests", "test", "testing", "docs", "doc"})
+_TESTS = frozenset({"tests", "test", "testing", "docs", "doc", "documentation"})
 _ASIDE = _TESTS | {
     *("examples", "example", "benchmarks", "benchmark", "tools", "scripts", "notebooks", "demo", "demos", "samples"),
     *("docker", "plugins", "contrib", "ci", "dev"),

@@ -31,7 +31,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 EVERYWHERE = "**/*.py"
-_TESTS = frozenset({"tests", "test", "testing", "docs", "doc", "benchmarks", "benchmark"})
+_TESTS = frozenset({"tests", "test", "testing", "docs", "doc", "documentation", "benchmarks", "benchmark"})
 _NAME = re.compile(r"\w+")
 _WILD = re.compile(r"[*?\[]")
 _TREES = 16

@@ -7,7 +7,8 @@ Reports calls in the project's sources that the planned or installed version of 
 ## Why is this bad
 
 Everything resolves and installs; the program dies when it reaches the line. Where no script of the project leads to
-the file, the finding is mild. A line that the sources guard (`hasattr`, a test of the version, `try`) is not reported.
+the file, the finding is mild. A line that the sources guard (`hasattr`, a test of the version, `try`) is not reported,
+nor is a name that they put back themselves (`np.float = float`): in the same file, or in one that a script leads to.
 
 A log that says so (`cannot import name`, `has no attribute`, `No module named`) is read by a table of the versions that
 have a name, removed or not yet there; where the version is known to have it, nothing is said.
@@ -23,6 +24,7 @@ have a name, removed or not yet there; where the version is known to have it, no
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +38,8 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
+
+_ASSIGNED = re.compile(r"\s*=(?!=)")
 
 
 def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:
@@ -60,10 +64,32 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
             package = scene.get(row["package"])
             if package is not None and contains(row["version"], package.version):
                 hits = scan.search(row["pattern"], having=tuple(row["having"]))
+                hits = _not_put_back(re.compile(row["pattern"]), hits, reachable)
                 hits = [hit for hit in hits if hit.line not in scan.guarded_lines(hit.path)]
                 if hits:
                     reached = [hit for hit in hits if hit.path in reachable]
                     yield _finding(row, package, reached or hits, reached=bool(reached))
+
+
+def _not_put_back(pattern: re.Pattern[str], hits: list[Hit], reachable: frozenset[str]) -> list[Hit]:
+    """Return the hits but those of names that the sources assign to the module themselves."""
+    back = {
+        (hit.path, _name(match))
+        for hit in hits
+        for match in pattern.finditer(hit.text)
+        if _ASSIGNED.match(hit.text, match.end())
+    }
+    for_all = {name for path, name in back if path in reachable}
+
+    def is_put_back(hit: Hit) -> bool:
+        names = {_name(match) for match in pattern.finditer(hit.text)} - for_all
+        return bool(back) and all((hit.path, name) in back for name in names) and pattern.search(hit.text) is not None
+
+    return [hit for hit in hits if not is_put_back(hit)]
+
+
+def _name(match: re.Match[str]) -> str:
+    return match[0].rpartition(".")[2]
 
 
 RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)

@@ -65,7 +65,7 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
 def _folders(scan: SourceScan) -> set[str]:
     """Return the folders that scripts are started in."""
     found = {""} | {path.rpartition("/")[0] for path, file in scan.by_path.items() if _STARTED.search(file.text)}
-    aside = ("tests", "test", "docs", "doc")
+    aside = ("tests", "test", "docs", "doc", "documentation")
     return {
         folder
         for folder in found
