@@ -430,3 +430,23 @@ def test_a_traceback_that_was_pasted_without_its_blanks_ends_in_its_exception() 
         assert failure.line == rows[-1]
     (failure,) = failures_of('Traceback (most recent call last):\n  File "<string>", line 1\nTrouble: no source')
     assert failure.line == "Trouble: no source"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r"D:\a\factory.cc(520)\ort.dll!00007FFBDAE7F9B9: (caller: 00007FFBDAE7FB21) Exception(1) tid(93ac) 887A0004 No",
+        'loc("-":0:0): error: current mps dialect version is 1.0.0, can\'t parse version 1.1.0',
+        "Error named symbol not found at line 233 in file /src/csrc/ops.cu",
+    ],
+)
+def test_an_error_of_windows_runtime_of_mlir_and_of_a_cuda_call_that_ends_the_program_is_a_failure(line: str) -> None:
+    assert [item.line for item in failures_of(f"Platform 'METAL' is experimental\n{line}\n")] == [line]
+
+
+def test_a_missing_module_is_told_where_it_stands_below_the_error() -> None:
+    """diffusers and transformers load their parts late, and put the cause on a line of its own, without its class."""
+    error = "RuntimeError: Failed to import diffusers.loaders.peft because of the following error"
+    log = f"{error} (look up to see its traceback):\nNo module named 'accelerate'\n"
+    (finding,) = examine(examination_of({"log": log}))
+    assert finding.message == "the module `accelerate` is not there, which `accelerate` brings"

@@ -14,6 +14,9 @@ __all__ = ["VersionTable", "contains"]
 
 _OF_A_CHECKOUT = re.compile(r"\.d20\d{6}$")
 """A commit and a day in the label, `0.0.33+5d4b92a5.d20251029`."""
+_OF_AMD = re.compile(r"^rocm[\d.]+\.(?:lw\.)?git[0-9a-f]{6,40}$")
+"""AMD's own wheels (repo.radeon.com), ``0.24.0+rocm7.2.1.gitb919bd0c``: built with a torch of the series, 2.9.1 say."""
+_PATCH = re.compile(r"==(\d+\.\d+)\.\d+$")
 
 
 @lru_cache(maxsize=4096)
@@ -45,7 +48,8 @@ class VersionTable:
         """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it."""
         if self.known_to is not None and not self._knows(version):
             return None
-        return next((needs for of, needs in self.rows if contains(of, version)), None)
+        found = next((needs for of, needs in self.rows if contains(of, version)), None)
+        return _PATCH.sub(r"==\1.*", found) if found and _OF_AMD.match(version.local or "") else found
 
     def going_with(self, object_: Version, near: Version) -> str | None:
         """Return versions of ``subject`` that go with that version of ``object``: of the row nearest to ``near``."""

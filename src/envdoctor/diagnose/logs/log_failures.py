@@ -51,6 +51,10 @@ _TELLING = re.compile(
             _CRASH,
             r"onnxruntime\.[\w.]+\.[A-Z]\w+: ",
             r"Fatal Python error: ",
+            # What Windows' own libraries, MLIR and the CUDA calls of bitsandbytes print.
+            r"\S.{0,300}\(caller: [0-9A-F]{8,16}\) (?:Exception|FailFast)\(\d+\) tid\(\w{1,8}\) [0-9A-F]{8}\b",
+            r'loc\("[^"]{0,300}"(?::\d+:\d+)?\): error: ',
+            r"Error .{1,80} at line \d+ in file \S+\.cu\b",
             r"Windows fatal exception: ",
             r"terminate called ",
             r"libc\+\+abi: ",

@@ -44,7 +44,9 @@ _MAY_REFUSE = re.compile(
 _NEAR = 15
 """Lines between a failure and what explains it."""
 _MOST_SHOWN = 6
-_MODULE = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)|No module named ([\w.]+)$")
+_MODULE = re.compile(
+    r"(?:ModuleNotFoundError|ImportError|traceback\)): No module named '?([\w.]+)|No module named ([\w.]+)$"
+)
 _CRASHED = re.compile(
     r"[Ss]egmentation fault|[Aa]bort|core dumped|terminate called"
     r"|access violation|Fatal Python|[Bb]us error|Illegal instr"
