@@ -29,6 +29,18 @@ def _findings(error: str, asked_by: str = _PROGRAM, **more: object) -> list[Find
             "AttributeError: module 'torch.library' has no attribute 'register_fake'",
             "`torch.library.register_fake` is in `torch>=2.4` alone",
         ),
+        (
+            "ImportError: cannot import name 'is_npu_available' from 'accelerate.utils' (/v/x.py)",
+            "`accelerate.utils.is_npu_available` is in `accelerate>=0.21` alone",
+        ),
+        (
+            "ImportError: cannot import name 'CpuOffload' from 'accelerate.hooks' (/v/accelerate/hooks.py)",
+            "`accelerate.hooks.CpuOffload` is in `accelerate>=0.17` alone",
+        ),
+        (
+            "AttributeError: module 'torchvision.io' has no attribute 'read_video'",
+            "`torchvision.io.read_video` is in `torchvision<0.26` alone",
+        ),
         ("ModuleNotFoundError: No module named 'moviepy.editor'", "`moviepy.editor` is in `moviepy<2` alone"),
         ("ModuleNotFoundError: No module named 'torch._six'", "`torch._six` is in `torch<2` alone"),
         (

@@ -134,6 +134,18 @@ HUGGING_FACE = """\
             ),
             {"os": "windows", "gpu.count": 1, "gpu[0].name": "AMD Radeon RX 6800 XT"},
         ),
+        (
+            ">wmic path win32_VideoController get name\nDriverVersion  Name\n32.0.101.6647  Intel(R) Arc(TM) B580\n",
+            {"os": "windows", "gpu.count": 1, "gpu[0].name": "Intel(R) Arc(TM) B580"},
+        ),
+        (
+            "AdapterRAM  DriverVersion    Name\n4293918720  32.0.21013.1000  AMD Radeon RX 9070 XT\n",
+            {"os": "windows", "gpu.count": 1, "gpu[0].name": "AMD Radeon RX 9070 XT"},
+        ),
+        (
+            "\n\nDriverVersion=32.0.15.7652\nName=NVIDIA GeForce RTX 5080\n\n",
+            {"os": "windows", "gpu.count": 1, "gpu[0].name": "NVIDIA GeForce RTX 5080"},
+        ),
         (MAC, {"os": "macos", "arch": "arm64", "gpu[0].vendor": "apple"}),
         (
             HUGGING_FACE,

@@ -125,17 +125,24 @@ def _dxdiag(text: str) -> Iterator[Said]:
                 yield "driver.version", version
 
 
+_OF_VIDEO_CONTROLLER = re.compile(
+    r"win32_?VideoController|^(?=.{0,200}\b(?:DriverVersion|AdapterRAM)\b)(?:[A-Z][A-Za-z]{3,30}[^\S\n]{1,200}){1,30}"
+    r"[A-Z][A-Za-z]{3,30}[^\S\n]*$|^DriverVersion[^\S\n]{0,200}[:=][^\S\n]{0,200}\d+\.\d+\.\d+\.\d+[^\S\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The class's name in a command, or its print: a table's head, or a list's line with a version of Windows' kind."""
+
+
 def _windows_names(text: str) -> Iterator[Said]:
     """Read the names of ``wmic path win32_VideoController get name`` and of PowerShell's ``Win32_VideoController``."""
-    if not re.search(r"win32_?VideoController", text, re.IGNORECASE):
+    if not _OF_VIDEO_CONTROLLER.search(text):
         return
     yield "os", "windows"
     for line in text.splitlines():
-        name = (
-            line.partition(":")[2].strip() if re.match(r"\s*(?:Name|Caption|Description)\s*:", line) else line.strip()
-        )
-        # PowerShell's table has the driver in the next column.
-        name = re.split(r"\s{2,}", name)[0]
+        listed = re.match(r"\s*(?:Name|Caption|Description)\s*[:=]\s*(.*)", line)
+        # PowerShell's table has the driver in the next column, that of wmic in the one before.
+        columns = re.split(r"\s{2,}", listed[1] if listed else line.strip())
+        name = next(filter(maker_in, columns), "")
         if (vendor := maker_in(name)) and not re.search(r"VideoController", name, re.IGNORECASE):
             yield from card_of(name, vendor)
 
