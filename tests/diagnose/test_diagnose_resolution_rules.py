@@ -133,6 +133,11 @@ def test_a_source_distribution_that_fails_on_purpose_never_works_anywhere(pin: s
     assert not breakages(Examination(target=LINUX, resolution=plan)), "what a compiler builds is no breakage"
 
 
+def test_the_first_release_of_sklearn_installs_and_brings_scikit_learn() -> None:
+    (finding,) = found("RES102", resolved("sklearn==0.0", sdist=True, risk=BuildRisk.ANYWHERE))
+    assert finding.severity is Severity.INFO
+
+
 def test_a_build_that_leaves_out_what_the_wheels_have_is_not_said_to_work_anywhere() -> None:
     index = MemoryIndex({"coremltools": ["coremltools-8.0.tar.gz", "coremltools-8.0-cp311-none-macosx_11_0_arm64.whl"]})
     (finding,) = found(

@@ -43,6 +43,14 @@ def test_an_undeclared_import_names_file_line_and_project() -> None:
     assert finding.message == "`inflect` is imported at g2p/english.py:3, but nothing that is required provides it"
 
 
+@pytest.mark.parametrize(("backend", "project"), [("cuda", "paddlepaddle-gpu"), ("cpu", "paddlepaddle")])
+def test_a_framework_that_is_called_otherwise_is_named_for_the_card(backend: str, project: str) -> None:
+    target = target_of(f"linux/x86_64/3.11/{backend}")
+    (finding,) = found("SRC001", {"train.py": "import paddle\n"}, "numpy==1.26.0", target=target)
+    assert finding.subject == project
+    assert not found("SRC001", {"train.py": "import paddle\n"}, f"{project}==2.6.2", target=target)
+
+
 _FAST = {"app/fast/__init__.py": "from .engine import Engine\n", "app/fast/engine.py": "import inflect\n"}
 
 

@@ -49,7 +49,7 @@ from envdoctor.diagnose.source_scan import ImportSite, SourceScan, scan_of
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Project, ReadingProblemKind
-from envdoctor.shipped import data_file
+from envdoctor.shipped import data_file, same_module
 from envdoctor.toml_tables import TomlError, read_toml
 
 # Modules of the standard library that later versions dropped, with the first version without them.
@@ -75,6 +75,8 @@ _DROPPED = {
     "parser": (3, 10),
     "symbol": (3, 10),
 }
+_FRAMEWORKS = frozenset({"paddlepaddle"})
+"""What is imported to compute on the card, and has a build of its own, under a name of its own, for that."""
 _SHOWN = 5
 _BLENDER = re.compile(r"^bl_info\s*=\s*\{", re.MULTILINE)
 _COG_SCRIPT = re.compile(r"""^(?:predict|train)\s*:\s*["']?([\w./-]+\.py)\b""", re.MULTILINE)
@@ -210,7 +212,14 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
         used = _confirmed(scan, [site for site in sites if site.path not in unused])
         real = used or _confirmed(scan, sites)
         if real:
-            yield _finding(module, projects[0], real, used=bool(used))
+            yield _finding(module, _for_target(examination, projects), real, used=bool(used))
+
+
+def _for_target(examination: Examination, projects: tuple[str, ...]) -> str:
+    """Return the project to add: the usual one, or that of a framework which the target's cards need in its place."""
+    backend = examination.target.backend.value if examination.target else ""
+    other = next(iter(same_module(projects[0]).values()), {}).get(backend, projects[0])
+    return other if projects[0] in _FRAMEWORKS and other in projects else projects[0]
 
 
 def _unread(project: Project | None) -> bool:
