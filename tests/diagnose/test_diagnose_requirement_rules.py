@@ -486,6 +486,10 @@ def test_quiet_unchecked_installs_are_one_finding() -> None:
 
 def test_checked_installs_are_fine_and_loud_ones_mild() -> None:
     assert not of_project("RES008", commands=(command(1, "install", "torch", checked=True),))
+    tools = (command(1, "install", "six", tool="uv"), command(2, "install", "pytorch=2.4", tool="conda"))
+    (told,) = of_project("RES008", commands=tools)
+    assert [item.what for item in told.evidence] == ["uv pip install six", "conda install pytorch=2.4"]
+    assert "2 install commands succeed" in told.message
     (finding,) = of_project("RES008", commands=(command(1, "install", "torch", quiet=False),))
     assert finding.severity is Severity.INFO
 

@@ -165,8 +165,15 @@ class InstallCommand:
     """False where the script goes on after the command has failed."""
     no_deps: bool = False
     upgrade: bool = False
+    tool: str = "pip"
+    """What installs: ``pip``, ``uv`` or ``conda``."""
     torch_there: bool = False
     """It starts from an image that may have torch: its name says so, or is told only where the image is built."""
+
+    @property
+    def said(self) -> str:
+        """The command in one line, as its tool is called."""
+        return " ".join((*("uv pip" if self.tool == "uv" else self.tool,), *self.arguments))
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,6 +205,7 @@ def _run(
             checked=_checked(script, command, following),
             no_deps=no_deps,
             upgrade="upgrade" in call.flags,
+            tool=call.tool,
         )
     )
     keep_options(draft, script.variables, call, origin, step, exported)

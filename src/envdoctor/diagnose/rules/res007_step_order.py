@@ -91,8 +91,8 @@ def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> 
             "the first download is wasted, and what was resolved beside it was resolved against another version"
         ),
         evidence=(
-            Evidence(" ".join(("pip", *first.arguments)), str(first.origin)),
-            Evidence(" ".join(("pip", *later.arguments)), str(later.origin)),
+            Evidence(first.said, str(first.origin)),
+            Evidence(later.said, str(later.origin)),
         ),
         remedy=Remedy("install the version that stays first, or everything in one command"),
         location=first.origin,

@@ -41,15 +41,16 @@ def _find(project: Project) -> Iterator[Finding]:
         quiet = [item for item in commands if item.quiet]
         first = (quiet or commands)[0]
         how = f"{len(quiet)} of them quiet, " if quiet else ""
+        what = "`pip install`" if all(item.tool != "conda" for item in commands) else "install"
         lines = ", ".join(str(item.origin.line) for item in commands)
         yield RULE.finding(
             subject=path,
             message=(
-                f"`{path}` does not check whether {len(commands)} `pip install` commands succeed ({how}lines {lines}), "
+                f"`{path}` does not check whether {len(commands)} {what} commands succeed ({how}lines {lines}), "
                 "so it goes on without the package"
             ),
             severity=Severity.WARNING if quiet else Severity.INFO,
-            evidence=tuple(Evidence(" ".join(("pip", *item.arguments)), str(item.origin)) for item in commands),
+            evidence=tuple(Evidence(item.said, str(item.origin)) for item in commands),
             remedy=Remedy("stop at the first failure: `|| exit /b 1` in a batch file, `set -e` in a shell script"),
             location=first.origin,
         )
