@@ -51,7 +51,7 @@ from envdoctor.shipped import data_file
 _CONVERTS = re.compile(r"\b(?:ct|coremltools)\.(?:converters\.\w+\.)?convert\(")
 _NOT_CORE_ML = re.compile(r"\bnot \w*core_?ml", re.IGNORECASE)
 _TRACES = ("trace", "export")
-_REPLACES = re.compile(r"\.forward\s*=|MethodType\(|setattr\([^)\n]*forward")
+_REPLACES = re.compile(r"\.forward\s*=|MethodType\(|setattr\([^)\n]{0,200}forward")
 _FLEXIBLE = re.compile(r"\b(?:EnumeratedShapes|RangeDim)\(")
 
 
