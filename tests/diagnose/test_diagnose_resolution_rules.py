@@ -24,7 +24,7 @@ from envdoctor.diagnose.rules.res208_no_kernel_for_card import runs_on
 from envdoctor.model.candidate import BuildRisk, ProjectPage
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Look, Severity
-from envdoctor.model.origin import FileOrigin
+from envdoctor.model.origin import DistributionOrigin, FileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
@@ -643,6 +643,9 @@ _EXTRAS = [
         (["onnxruntime-gpu==1.20.0", "torch==2.6.0+cpu"], {}, "loads CUDA 12's libraries"),
         (["ctranslate2==4.8.5"], {}, "`ctranslate2` 4.8.5 loads CUDA 12's libraries, and nothing"),
         (["ctranslate2==4.8.5", "torch==2.15.0+cu132"], {}, "needs CUDA 12, and `torch` 2.15.0+cu132 brings CUDA 13"),
+        (["ctranslate2==3.24.0"], {}, "`ctranslate2` 3.24.0 loads CUDA 11's libraries and cuDNN 8"),
+        (["ctranslate2==3.24.0", "torch==2.8.0"], {}, "needs CUDA 11, and `torch` 2.8.0 brings CUDA 12"),
+        (["ctranslate2==3.24.0", "torch==2.3.1+cu118"], {}, None),
         (["onnxruntime-gpu==1.31.1", "nvidia-cublas-cu12==12.9"], {}, "and `nvidia-cublas-cu12` 12.9 brings CUDA 12"),
         (["onnxruntime-gpu==1.31.1", "nvidia-cublas==13.1"], {}, None),
         (["onnxruntime-gpu==1.26.0", "nvidia-cublas-cu12==12.9"], {}, None),
@@ -658,6 +661,21 @@ _EXTRAS = [
 def test_a_package_that_finds_no_cuda_in_the_resolution_is_told(pins, fields, said: str | None) -> None:
     findings = found("RES204", *map(resolved, pins), **fields)
     assert [said in item.message for item in findings] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("asks", "remedy"),
+    [
+        ("ctranslate2<4,>=3.22", "faster-whisper 0.9.0 asks for `ctranslate2<4,>=3.22`: take `torch>=2.0,<2.1` of the"),
+        ("ctranslate2>=3.22", "take `ctranslate2>=4,<4.9`, which was built for CUDA 12"),
+    ],
+)
+def test_a_package_that_another_holds_back_is_not_to_be_raised(asks: str, remedy: str) -> None:
+    wanted = require(asks, DistributionOrigin("faster-whisper", "0.9.0"))
+    (finding,) = found("RES204", resolved("ctranslate2==3.24.0", wanted_by=[wanted]), resolved("torch==2.8.0"))
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith(remedy)
+    assert ("below 2.4" in finding.remedy.summary) == ("<4," in asks)
 
 
 def test_a_toolkit_of_the_system_makes_it_a_note() -> None:

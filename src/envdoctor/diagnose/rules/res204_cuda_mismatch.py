@@ -30,6 +30,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -45,6 +46,7 @@ from envdoctor.diagnose.wheel_contents import cuda_inside
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.compatibility import can_use
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
+from envdoctor.model.requirement import Requirement as Asked
 from envdoctor.model.requirement import holds
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target
 from envdoctor.model.version_table import VersionTable, contains
@@ -70,7 +72,8 @@ def _finding(packages: Sequence[str], message: str, evidence: tuple[Evidence, ..
 def _loads(user: PackageView, cuda: int) -> list[tuple[str, int]]:
     """Return the libraries that a package cannot do without on a GPU, as read in its wheels."""
     if user.name == "ctranslate2":
-        return [("cublas", cuda), *([("cudnn", 9)] if contains("<4.6.3", user.version) else [])]
+        cudnn = 8 if contains("<4.5", user.version) else 9
+        return [("cublas", cuda), *([("cudnn", cudnn)] if contains("<4.6.3", user.version) else [])]
     found = [("cudart", cuda), ("cublas", cuda), ("curand", 10), ("cufft", cuda - 1)]
     return [*found, ("cudnn", 8 if cuda < 12 else 9)]
 
@@ -103,7 +106,7 @@ def _unserved(examination: Examination, scene: Scene, target: Target) -> Iterato
         if user.name in _OF_THE_SYSTEM:
             yield from _of_the_system(examination, user, table, cuda, bringing)
         elif bringing is not None:
-            yield _of_another(user, table, cuda, bringing)
+            yield _of_another(examination, user, table, cuda, bringing)
         elif torch is None or torch.label == "cpu":
             yield from _without(examination, user, table, cuda)
 
@@ -146,10 +149,16 @@ def _cublas(scene: Scene) -> PackageView | None:
     return next((view for view in named if view is not None), None)
 
 
-def _of_another(user: PackageView, table: VersionTable, cuda: int, bringing: PackageView) -> Finding:
+def _of_another(
+    examination: Examination, user: PackageView, table: VersionTable, cuda: int, bringing: PackageView
+) -> Finding:
     there = bringing.cuda_major or bringing.version.major
     other = table.going_with(Version(str(there)), user.version)
     take = f"take `{user.name}{other}`, which was built for CUDA {there}" if other else ""
+    holder = _holder(examination, user, other) if other else None
+    if holder is not None and bringing.name == "torch":
+        below = ", below 2.4 for its cuDNN 8" if user.name == "ctranslate2" and contains("<4.5", user.version) else ""
+        take = f"{holder.origin} asks for `{holder}`: take {_torch_for(cuda, examination.target)}{below}"
     beside = f"ask for `{nvidia_package('cublas', cuda, cuda)}` beside it, and have its folder on the loader's path"
     return _finding(
         (user.name, bringing.name),
@@ -160,6 +169,17 @@ def _of_another(user: PackageView, table: VersionTable, cuda: int, bringing: Pac
         ),
         take or (f"{beside}; or take a torch for CUDA {cuda}" if bringing.name == "torch" else beside),
     )
+
+
+def _holder(examination: Examination, user: PackageView, other: str) -> Asked | None:
+    """Return what a distribution asks of a package, where that admits none of the versions to take."""
+    package = examination.resolution.get(user.name) if examination.resolution is not None else None
+    for demand in package.wanted_by if package is not None else ():
+        both = SpecifierSet(other) & demand.specifier
+        least = [Version(part.version) for part in both if part.operator in (">=", "==") and "*" not in part.version]
+        if demand.asked_by is not None and not any(both.contains(version) for version in least):
+            return demand
+    return None
 
 
 def _of_the_system(
@@ -267,19 +287,22 @@ def _find(examination: Examination) -> Iterator[Finding]:
     scene, target = plan_scene(examination), examination.target
     if scene is None or target is None or target.backend is not Backend.CUDA:
         return
-    yield from _unserved(examination, scene, target)
+    unserved = list(_unserved(examination, scene, target))
+    yield from unserved
     yield from _extension(examination, scene)
     yield from _nvidia(scene, target)
     if target.arch is not Arch.X86_64:
         return
     for item in misfits(scene, ("ctranslate2-torch",)):
+        if any(told.subject == item.subject.name for told in unserved):
+            continue
         cudnn = "9" if item.wanted.startswith(">=") else "8"
         yield _finding(
             (item.subject.name, item.object.name),
             f"`ctranslate2` {item.subject.version} loads cuDNN {cudnn}, "
             f"and `torch` {item.object.version} brings another",
             (Evidence(item.table.evidence, "table ctranslate2-torch"),),
-            "ctranslate2 4.4.0 goes with torch below 2.4, 4.5.0 and later with torch 2.4 and later",
+            "ctranslate2 below 4.5 goes with torch below 2.4, 4.5.0 and later with torch 2.4 and later",
         )
 
 
