@@ -678,6 +678,14 @@ def test_a_package_that_another_holds_back_is_not_to_be_raised(asks: str, remedy
     assert ("below 2.4" in finding.remedy.summary) == ("<4," in asks)
 
 
+@pytest.mark.parametrize(("beside", "range_"), [("tts==0.21.1", ">=4.33,<4.50"), ("rotary==1.0", ">=4.52,<5")])
+def test_the_transformers_that_is_advised_suits_coqui_tts_too(beside: str, range_: str) -> None:
+    plan = [resolved("transformers==5.20.2"), resolved("torch==2.1.0"), resolved(beside)]
+    (finding,) = found("ADV041", *plan)
+    assert finding.remedy is not None
+    assert f"transformers{range_}" in finding.remedy.summary.replace("transformers >", "transformers>")
+
+
 def test_a_toolkit_of_the_system_makes_it_a_note() -> None:
     toolkit = facts_of({"cuda.toolkits": ("11.8", "13.0")})
     (finding,) = found("RES204", resolved("onnxruntime-gpu==1.31.1"), facts=toolkit)

@@ -43,6 +43,10 @@ def test_an_undeclared_import_names_file_line_and_project() -> None:
     assert finding.message == "`inflect` is imported at g2p/english.py:3, but nothing that is required provides it"
 
 
+def test_pip_is_in_an_environment_without_being_asked_for() -> None:
+    assert not found("SRC001", {"a.py": "import pip\nimport numpy\n"}, "numpy==1.26.0")
+
+
 @pytest.mark.parametrize(("backend", "project"), [("cuda", "paddlepaddle-gpu"), ("cpu", "paddlepaddle")])
 def test_a_framework_that_is_called_otherwise_is_named_for_the_card(backend: str, project: str) -> None:
     target = target_of(f"linux/x86_64/3.11/{backend}")

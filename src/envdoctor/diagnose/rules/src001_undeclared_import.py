@@ -88,7 +88,8 @@ def _standard(module: str, python: tuple[int, int]) -> bool:
         return python < _DROPPED[module]
     if module in _ADDED:
         return python >= _ADDED[module]
-    return module in sys.stdlib_module_names or module == "__main__"
+    # pip is in every environment but uv's, and who imports it installs by it (SRC003).
+    return module in sys.stdlib_module_names or module in ("__main__", "pip")
 
 
 def _suspects(
