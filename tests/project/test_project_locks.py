@@ -160,6 +160,51 @@ def test_a_lock_that_is_asked_for_decides(read_files):
     assert [one.name for one in alone.requirements] == ["idna"]
 
 
+FORK = """
+version = 1
+[manifest]
+overrides = [{ name = "protobuf", specifier = ">=3.20,<6" }, { name = "six", marker = "sys_platform == 'never'" }]
+[[package]]
+name = "app"
+version = "1"
+source = { virtual = "." }
+dependencies = [
+  { name = "torch", version = "2.8.0", source = { registry = "x" }, marker = "sys_platform == 'linux'" },
+  { name = "torch", version = "2.8.0", source = { registry = "y" }, marker = "sys_platform == 'darwin'" },
+  { name = "protobuf" },
+]
+[[package]]
+name = "torch"
+version = "2.8.0"
+source = { registry = "y" }
+resolution-markers = ["sys_platform == 'darwin'"]
+[[package]]
+name = "torch"
+version = "2.8.0"
+source = { registry = "x" }
+resolution-markers = ["sys_platform == 'linux'"]
+[[package]]
+name = "protobuf"
+version = "5.29.6"
+source = { registry = "x" }
+"""
+
+
+def test_of_one_version_from_two_indexes_the_fork_of_the_target_counts(read_files):
+    project = read_files({"uv.lock": FORK}, at="uv.lock", target_environment=LINUX)
+    assert [(one.pep508, str(one.origin)) for one in project.requirements] == [
+        ("torch==2.8.0", "uv.lock:19"),
+        ("protobuf==5.29.6", "uv.lock:24"),
+    ]
+
+
+def test_what_uv_overrode_is_no_demand_of_a_lock_by_itself(read_files):
+    project = read_files({"uv.lock": FORK}, at="uv.lock", target_environment=LINUX)
+    assert [one.pep508 for one in project.overrides] == ["protobuf==5.29.6"]
+    beside = read_files({"pyproject.toml": PYPROJECT, "uv.lock": FORK}, target_environment=LINUX)
+    assert beside.overrides == ()
+
+
 def test_a_lock_of_our_own_is_no_list(read_files):
     text = PYLOCK + '[tool.envdoctor]\nprofile = "x"\n'
     project = read_files({"pyproject.toml": PYPROJECT, "pylock.toml": text}, target_environment=LINUX)

@@ -157,12 +157,13 @@ def read_lock_file(draft: Draft, path: Path, circumstances: Circumstances) -> No
     if draft.reading_apart is None and isinstance(python, str):
         draft.set_python(python, document.origin("requires-python"))
     numbers = {id(entry): at for at, entry in enumerate(entries)}
-    # What uv's overrides leave out stands among them alone.
-    overrides = _list(_table(document.data, "manifest"), "overrides")
-    named = [*packages, *(one for one in overrides if isinstance(one, dict))]
-    draft.locked[document.file.shown] = _names(entry.get("name") for entry in named)
+    # What uv's overrides leave out stands among them alone. Of a lock judged by itself they count for what it pins.
+    overrides = [one for one in _list(_table(document.data, "manifest"), "overrides") if isinstance(one, dict)]
+    draft.locked[document.file.shown] = _names(entry.get("name") for entry in [*packages, *overrides])
+    held = _names(one.get("name") for one in overrides if draft.reading_apart is None)
     for entry in _counting(draft, path.name.lower(), packages):
-        _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
+        read = _pin(draft, document, table, numbers[id(entry)], entry, circumstances)
+        draft.overrides += [read] if read is not None and read.name in held else []
 
 
 def _name_version(draft: Draft, document: TomlDocument, last: int) -> None:
@@ -261,11 +262,10 @@ def _reached(draft: Draft, packages: Sequence[Entry], roots: list[_Edge], edges_
     seen: set[tuple[int, str]] = set()
     queue = list(roots)
     for name, version, extras in queue:
-        for entry in by_name.get(name, ()):
-            if version and str(entry.get("version")) != version:
-                continue
-            if not version and len(by_name[name]) > 1 and not _fits(draft, entry):
-                continue
+        same = [one for one in by_name.get(name, ()) if version in ("", str(one.get("version")))]
+        for entry in same:
+            if len(same) > 1 and not _fits(draft, entry):
+                continue  # A fork; of one version from two indexes, too.
             found[id(entry)] = None
             for extra in ("", *extras):
                 if (id(entry), extra) not in seen:
@@ -276,8 +276,7 @@ def _reached(draft: Draft, packages: Sequence[Entry], roots: list[_Edge], edges_
 
 def _fits(draft: Draft, entry: Entry) -> bool:
     """Return whether one of the versions of a fork is the target's."""
-    markers = entry.get("resolution-markers")
-    return not isinstance(markers, list) or any(_marker_holds(draft, marker) for marker in markers)
+    return any(_marker_holds(draft, marker) for marker in _list(entry, "resolution-markers") or [None])
 
 
 def _edges_of_uv(entry: Entry, extra: str) -> Iterator[tuple[_Edge, object]]:
@@ -329,13 +328,16 @@ def _marker_holds(draft: Draft, marker: object) -> bool:
     return holds(parsed, environment, "lock_file") is not False
 
 
-def _pin(draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry, circumstances: Circumstances) -> None:
+def _pin(
+    draft: Draft, document: TomlDocument, table: str, at: int, entry: Entry, circumstances: Circumstances
+) -> Requirement | None:
     """Keep a pin; what a lock takes from a folder or from version control is no version of an index."""
     name, version = entry.get("name"), entry.get("version")
     if not isinstance(name, str) or not isinstance(version, str) or is_elsewhere(entry):
-        return
-    read = parse_pep508(f"{name}=={version}", document.origin(table, at))
-    draft.add(_with_hashes(read, _hashes(document, entry)), circumstances)
+        return None
+    read = _with_hashes(parse_pep508(f"{name}=={version}", document.origin(table, at)), _hashes(document, entry))
+    draft.add(read, circumstances)
+    return read if isinstance(read, Requirement) else None
 
 
 def _hashes(document: TomlDocument, entry: Entry) -> Iterator[object]:
