@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.engine import breakages, examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.candidate import malformed_hash
+from envdoctor.model.candidate import comparable, malformed_hash
 from envdoctor.model.compatibility import admits, admitted_minors
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.index_url import index_name
@@ -97,6 +97,12 @@ def test_a_version_that_lost_an_extra_of_the_one_that_was_asked_for_is_at_fault(
     seen = Examination(target=TARGET, project=project, resolution=resolution, index=index)
     (told,) = [item for item in breakages(seen) if item.rule == "RES012"]
     assert (told.severity, told.packages) == (Severity.WARNING, at_fault)
+
+
+def test_no_hash_of_a_file_that_stands_in_is_compared() -> None:
+    file = replace(resolved("torch==2.8.0").file, hashes=(("sha256", GOOD),))
+    assert comparable((file,), (f"sha256:{OTHER}",))
+    assert not comparable((replace(file, stand_in=True),), (f"sha256:{OTHER}",))
 
 
 def hashed(hashes: Iterable[str], served: str | None = GOOD) -> list[Finding]:

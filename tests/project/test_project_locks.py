@@ -198,6 +198,13 @@ def test_of_one_version_from_two_indexes_the_fork_of_the_target_counts(read_file
     ]
 
 
+def test_a_build_with_a_label_is_looked_up_where_it_was_locked_from(read_files):
+    index = "https://index.example/whl/cu128"
+    text = FORK.replace('"2.8.0"', '"2.8.0+cu128"').replace('registry = "x"', f'registry = "{index}"')
+    project = read_files({"uv.lock": text}, at="uv.lock", target_environment=LINUX)
+    assert [(one.name, one.index_url) for one in project.requirements] == [("torch", index), ("protobuf", None)]
+
+
 def test_what_uv_overrode_is_no_demand_of_a_lock_by_itself(read_files):
     project = read_files({"uv.lock": FORK}, at="uv.lock", target_environment=LINUX)
     assert [one.pep508 for one in project.overrides] == ["protobuf==5.29.6"]

@@ -73,9 +73,12 @@ def agreeing(files: Iterable[DistributionFile], hashes: Sequence[str]) -> tuple[
 
 
 def comparable(files: Iterable[DistributionFile], hashes: Sequence[str]) -> bool:
-    """Return whether the index gives, for any of the files, a digest of a kind that is asked for."""
+    """Return whether the index gives, for any of the files, a digest of a kind that is asked for.
+
+    A file that stands in for one of an index out of reach is another file.
+    """
     kinds = {text.partition(":")[0] for text in hashes}
-    return any(name in kinds for file in files for name, _ in file.hashes)
+    return any(name in kinds for file in files if not file.stand_in for name, _ in file.hashes)
 
 
 class FileKind(enum.Enum):

@@ -263,9 +263,8 @@ def _reached(draft: Draft, packages: Sequence[Entry], roots: list[_Edge], edges_
     queue = list(roots)
     for name, version, extras in queue:
         same = [one for one in by_name.get(name, ()) if version in ("", str(one.get("version")))]
-        for entry in same:
-            if len(same) > 1 and not _fits(draft, entry):
-                continue  # A fork; of one version from two indexes, too.
+        # Of a fork, also of one version from two indexes, that of the target.
+        for entry in [one for one in same if len(same) == 1 or _fits(draft, one)]:
             found[id(entry)] = None
             for extra in ("", *extras):
                 if (id(entry), extra) not in seen:
@@ -292,10 +291,8 @@ def _edges_of_poetry(entry: Entry, extra: str) -> Iterator[tuple[_Edge, object]]
         for one in value if isinstance(value, list) else [value]:
             table = one if isinstance(one, dict) else {}
             if table.get("optional") is not True:
-                yield (
-                    (canonicalize_name(name), "", tuple(str(one) for one in _list(table, "extras"))),
-                    table.get("markers"),
-                )
+                extras = tuple(str(each) for each in _list(table, "extras"))
+                yield (canonicalize_name(name), "", extras), table.get("markers")
 
 
 def _list(table: Entry, key: str) -> list[Any]:
@@ -336,7 +333,10 @@ def _pin(
     if not isinstance(name, str) or not isinstance(version, str) or is_elsewhere(entry):
         return None
     read = _with_hashes(parse_pep508(f"{name}=={version}", document.origin(table, at)), _hashes(document, entry))
-    draft.add(read, circumstances)
+    # A build with a label is on the index that it was locked from, and on no other.
+    registry = str(_table(entry, "source").get("registry"))
+    own = registry if "+" in version and "://" in registry else circumstances.index_url
+    draft.add(read, replace(circumstances, index_url=own))
     return read if isinstance(read, Requirement) else None
 
 
