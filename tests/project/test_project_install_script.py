@@ -760,3 +760,11 @@ def test_a_command_is_named_as_its_tool_is_called(read_files):
     commands = read_files({"a.sh": text}, at="a.sh").commands
     said = ["conda create -n x python=3.10 -y", "uv pip install six", "pip install attrs", "conda install faiss"]
     assert [command.said for command in commands] == said
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.ps1", ","), ("a.ps1", '$x = " "\n,$x\n& $x'), ("a.sh", 'X=" "\n$X\nsudo $X'), ("a.bat", "set X= \n%X%")],
+)
+def test_a_command_that_comes_to_nothing_is_passed_over(read_files, name, text):
+    assert names(read_files({name: f"{text}\npip install six\n"}, at=name)) == ["six"]

@@ -107,7 +107,10 @@ class ScriptVariables:
         self._values[self._key(name)] = None if not value or self.unknown(value) else value
 
     def expanded(self, words: Sequence[Word]) -> tuple[Word, ...]:
-        """Return the words with known variables replaced; a value with spaces becomes several words."""
+        """Return the words with known variables replaced; a value with spaces becomes several words.
+
+        What comes to nothing is one word without text: a command has a first word, which tells its line.
+        """
         result: list[Word] = []
         for word in words:
             text = self._expand(word.text)
@@ -117,7 +120,7 @@ class ScriptVariables:
                 result.append(replace(word, text=text))
             else:
                 result += [Word(part, word.line) for part in text.split()]
-        return tuple(result)
+        return tuple(result or [Word("", word.line) for word in words[:1]])
 
     def unknown(self, text: str) -> str | None:
         """Return the first variable in ``text`` that is not known, or the substitution that only a shell computes."""
