@@ -450,3 +450,66 @@ def test_a_missing_module_is_told_where_it_stands_below_the_error() -> None:
     log = f"{error} (look up to see its traceback):\nNo module named 'accelerate'\n"
     (finding,) = examine(examination_of({"log": log}))
     assert finding.message == "the module `accelerate` is not there, which `accelerate` brings"
+
+
+_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 12.00 GiB. GPU 0 has a total of 8.00 GiB"
+_OFFLINE = (
+    "ERROR: Could not install packages due to an OSError: HTTPSConnectionPool(host='index.example', port=443): "
+    "Max retries exceeded with url: /simple/torch/ (Caused by NewConnectionError('[Errno -3] Temporary failure in "
+    "name resolution'))"
+)
+
+
+def _worst(log: str) -> Severity | None:
+    found = examine(examination_of({"log": log}))
+    return min((item.severity for item in found), key=lambda item: item.rank, default=None)
+
+
+@pytest.mark.parametrize(
+    ("log", "worst"),
+    [
+        (f"{_MEMORY}\nretrying with smaller tiles (512)\ntile 64/64\nsaved out.png", Severity.WARNING),
+        (f"{_TRACEBACK}{_MEMORY}\nWARNING: moving the vocoder to CPU\nwrote song.wav", Severity.WARNING),
+        (
+            f"{_MEMORY}\nreducing batch size to 16\n{_MEMORY}\nreducing batch size to 8\nTraining complete",
+            Severity.WARNING,
+        ),
+        (
+            (
+                "ERROR: Library libcublas.so.12 is not found or cannot be loaded\nfalling back to CPU (int8)\n"
+                "transcribing\nProcess finished with exit code 0"
+            ),
+            Severity.WARNING,
+        ),
+        (f"{_OFFLINE}\nretrying in 5 s\nCollecting torch\nSuccessfully installed torch-2.7.1", Severity.INFO),
+        (f"{_TRACEBACK}app.NansError: no\nWill now convert it into 32-bit float and retry.\n100%|####| 9/9", None),
+    ],
+)
+def test_what_a_program_says_to_have_got_over_on_its_way_to_the_end_is_no_error(log: str, worst: Severity) -> None:
+    assert _worst(log) is worst
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        # Cut before an end; a further failure; the same again; no word of another way; advice; somebody's next command.
+        f"{_MEMORY}\nretrying with smaller tiles (512)\ntile 1/64",
+        f"{_MEMORY}\nretrying with smaller tiles (512)\n{_TRACEBACK}KeyError: 'alpha'\nPrompt executed in 41.2 seconds",
+        f"{_MEMORY}\nretrying with smaller tiles\nsaved a.png\nnext: b.png\n{_MEMORY}\nleaving b.png out",
+        f"{_TRACEBACK}{_MEMORY}\nsaved the log to run.log",
+        f"{_MEMORY}\nYou may try falling back to CPU.\nsaved the log to run.log",
+        f"{_MEMORY}\na@b:~$ python b.py\nno flash-attn, falling back to sdpa attention\nsaved out.png",
+        f"{_MEMORY}\nfalling back to CPU\nmodel loaded, done\nKilled",
+    ],
+)
+def test_a_failure_that_something_else_follows_than_an_end_stays_one(log: str) -> None:
+    assert _worst(log) is Severity.ERROR
+
+
+def test_a_refusal_after_which_an_installer_found_another_way_is_no_conflict() -> None:
+    refused = (
+        "ERROR: Could not find a version that satisfies the requirement voices==2.7 (from versions: 2.8, 2.9)\n"
+        "ERROR: No matching distribution found for voices==2.7\n"
+    )
+    assert _worst(refused) is Severity.ERROR
+    assert _worst(f"{refused}falling back to the newest one\nSuccessfully installed voices-2.9") is not Severity.ERROR

@@ -149,17 +149,23 @@ class Advisory:
         """Return whether a rule has told it; ``told`` are the codes and subjects of what rules found."""
         return any((item.rule, item.about or subject) in told for item in self.told_by)
 
-    def finding_of_log(self, situation: Situation, line: str, number: int, shown_by: str = "the log") -> Finding:
-        """Return the finding of a log line that shows a symptom; the failure is seen there, however little is known."""
+    def finding_of_log(
+        self, situation: Situation, line: str, number: int, shown_by: str = "the log", over: Severity | None = None
+    ) -> Finding:
+        """Return the finding of a log line that shows a symptom; the failure is seen there, however little is known.
+
+        ``over``: how bad it is at most, where the program got over it.
+        """
         case = next((item for item in self.symptom_cases if item.when.ask(situation).value), None)
         cause = case.cause if case is not None and case.cause else self.cause
+        severity = case.severity if case is not None else self.seen_severity
         return Finding(
             rule=self.code,
             name=self.id,
-            severity=case.severity if case is not None else self.seen_severity,
+            severity=max(severity, over or severity, key=_mild),
             subject=self.subject or self.id,
             subject_kind=_kind(self.subject or self.id, self.id),
-            message=f"{shown_by} shows a known issue: {_first_sentence(cause)}",
+            message=f"{shown_by} shows a known issue{' that was got over' if over else ''}: {_first_sentence(cause)}",
             evidence=(
                 Evidence(line, f"log line {number}"),
                 *(Evidence(item, f"advisory {self.code}, {self.date}") for item in self.evidence),

@@ -12,6 +12,8 @@ from envdoctor.diagnose.advisories.book import shipped_advisories
 from envdoctor.diagnose.advisories.log_text import LogHit, LogText
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf, Predicate, Situation
 from envdoctor.diagnose.examination import Examination
+from envdoctor.diagnose.logs.got_over import Course
+from envdoctor.diagnose.logs.log_failures import course_of_log
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.install_words import left_by_installs, versions_of
@@ -253,18 +255,29 @@ def read_log(
     log = LogText(examination.log or "")
     hits: list[tuple[Advisory, LogHit]] = []
     for advisory in (*shipped_advisories().advisories, *further):
-        if advisory.symptoms:
-            hit = log.first(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
-            if hit:
-                hits.append((advisory, hit))
+        hit = next(_hits(advisory, log), None) if advisory.symptoms else None
+        if hit:
+            hits.append((advisory, hit))
     if not hits:
         return
     situation = _situation_of_log(examination, log)
     hits = [(advisory, hit) for advisory, hit in hits if not _elsewhere(advisory, situation)]
     outdone = {code for advisory, _ in hits for code in advisory.instead_of}
+    course = course_of_log(examination.log or "")
     for advisory, hit in hits:
         if advisory.code not in outdone:
             more = (other.number for item, other in hits if item.code in advisory.instead_of)
             here = replace(situation, near=partial(log.around, hit.number))
-            found = advisory.finding_of_log(here, hit.excerpt, hit.number, shown_by)
+            found = advisory.finding_of_log(here, hit.excerpt, hit.number, shown_by, _got_over(advisory, log, course))
             yield replace(found, log_lines=(hit.number, *more))
+
+
+def _hits(advisory: Advisory, log: LogText) -> Iterator[LogHit]:
+    return log.hits(advisory.symptoms, advisory.symptom_mentions, advisory.symptom_within)
+
+
+def _got_over(advisory: Advisory, log: LogText, course: Course) -> Severity | None:
+    """Return how bad it still is what a log shows, None where the program did not get over it each time."""
+    found = [course.got_over(hit.number) for hit in _hits(advisory, log)] if course.ways else []
+    over = [item for item in found if item is not None]
+    return min(over, key=lambda item: item.rank) if over and len(over) == len(found) else None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from envdoctor.diagnose.logs.log_failures import WENT_WELL
+from envdoctor.diagnose.logs.got_over import WENT_WELL
 from envdoctor.diagnose.logs.log_lines import SEAM, plain
 from envdoctor.model.dataclass import dataclass
 
@@ -189,8 +189,8 @@ class LogText:
         begin = next((at for at in range(here, begin, -1) if WENT_WELL.search(self._lines[at - 1])), begin)
         return "\n".join(self._lines[begin:end])
 
-    def first(self, symptoms: tuple[str, ...], beside: tuple[str, ...] = (), within: int = 0) -> LogHit | None:
-        """Return the first line that matches a symptom, with every ``beside`` on one at most ``within`` lines away."""
+    def hits(self, symptoms: tuple[str, ...], beside: tuple[str, ...] = (), within: int = 0) -> Iterator[LogHit]:
+        """Yield each line that matches a symptom, with every ``beside`` on one at most ``within`` lines away."""
         for symptom in symptoms:
             if fixed_text(symptom) not in self._text:
                 continue
@@ -199,8 +199,7 @@ class LogText:
                 if all(self._beside(number, item, within) for item in beside):
                     line = self._lines[entry]
                     begin = 0 if len(line) <= 200 else max(0, min(found.start() - 60, len(line) - 200))
-                    return LogHit(number, line[begin : begin + 200])
-        return None
+                    yield LogHit(number, line[begin : begin + 200])
 
 
 @lru_cache(maxsize=2048)

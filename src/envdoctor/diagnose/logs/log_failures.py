@@ -10,11 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
+from envdoctor.diagnose.logs.got_over import WENT_WELL, Course, course_of
 from envdoctor.diagnose.logs.log_lines import EXCEPTIONS, LogLine, lines_of_log
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import Severity
 
-__all__ = ["WENT_WELL", "LogFailure", "failures_of"]
+__all__ = ["LogFailure", "course_of_log", "failures_of"]
 
 _NEAR = 12
 """Lines; what stands so near belongs to the same failure."""
@@ -144,15 +147,6 @@ _NOTHING = re.compile(
     r"ERROR: pip's dependency resolver does not currently"
     r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
 )
-WENT_WELL = re.compile(
-    r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
-    r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
-    r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
-    r"|^(?:All )?[Dd]one[.!]?$|Executing transaction: (?:[-\\|/] )?done|Finished successfully|(?:Training"
-    r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
-    r"|No broken requirements found|Startup time: "
-)
-"""A failure before such a line was got over."""
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 _IN_CODE = re.compile(
     r"File \"|Traceback \(most recent|\^\^|~~\^|raise \w|-->|\.\.\.$|at [^()]{1,200}\([^()]{1,300}:\d+\)|Cell In"
@@ -194,13 +188,27 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     """Return the failures that a log ends in, first to last; those that success followed are left out."""
     if not _MAY_TELL.search(text):
         return ()
-    lines = lines_of_log(text)
-    told = list(_told(lines))
+    lines, told = _read(text)
     if not told:
         return ()
     well = max((line.number for line in lines if WENT_WELL.search(line.text)), default=0)
+    course = course_of_log(text)
     left = [item for item in told if item.number > well or re.match(_OF_A_NODE, item.text)]
+    left = [item for item in left if course.got_over(item.number) is not Severity.INFO]
     return tuple(_together(left)[-_MOST:])
+
+
+@lru_cache(maxsize=2)
+def course_of_log(text: str) -> Course:
+    """Return what the log's program went on to do after its failures."""
+    lines, told = _read(text)
+    return course_of(lines, [(item.begin, item.number) for item in told])
+
+
+@lru_cache(maxsize=2)
+def _read(text: str) -> tuple[Sequence[LogLine], Sequence[_Told]]:
+    lines = lines_of_log(text)
+    return lines, list(_told(lines))
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:

@@ -12,8 +12,9 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
+from envdoctor.diagnose.logs.got_over import WENT_WELL
 from envdoctor.diagnose.logs.hidden_package import hidden_package, remedy_of_hidden, told_of_hidden
-from envdoctor.diagnose.logs.log_failures import WENT_WELL, LogFailure, failures_of
+from envdoctor.diagnose.logs.log_failures import LogFailure, course_of_log, failures_of
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 from envdoctor.diagnose.logs.missing_names import missing_names
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
@@ -64,9 +65,9 @@ _ENDED_WELL = re.compile(
 )
 """At the beginning of a line, and nothing begun after it: the program ended as it should."""
 _BEGINS = re.compile(
-    r"(?:Collecting|Downloading(?! package )|Using cached|Building wheels?|Preparing metadata|Getting requirements"
-    r"|Installing \w+|Resolving dependencies|Solving environment|Updating dependencies|Looking in indexes"
-    r"|Processing \S*[/\\]|Obtaining|Cloning"
+    r"(?:Collecting|Downloading(?! package |.{0,200}\d%\|)|Using cached|Building wheels?|Preparing metadata"
+    r"|Getting requirements|Installing \w+|Resolving dependencies|Solving environment|Updating dependencies"
+    r"|Looking in indexes|Processing \S*[/\\]|Obtaining|Cloning"
     r"|Collecting package metadata|Fetching) ?"
 )
 _OF_A_PROGRAM = re.compile(
@@ -95,7 +96,8 @@ def _output(text: str) -> _Output:
     lines = lines_of_log(text)
     readers = (failures_of_uv, failures_of_pip, failures_of_poetry, failures_of_conda, failures_of_pdm)
     refusals = sorted((item for reader in readers for item in reader(lines)), key=lambda item: item.begin)
-    return _Output(tuple(refusals), tuple(unmet_in(lines)))
+    over = course_of_log(text).got_over
+    return _Output(tuple(item for item in refusals if not over(item.end)), tuple(unmet_in(lines)))
 
 
 def conflicts_of_log(text: str | None, known: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:
@@ -148,15 +150,12 @@ def _is_bad(findings: Iterable[Finding]) -> bool:
     return any(item.severity is Severity.ERROR for item in findings)
 
 
-def _is_in(refusal: ResolverFailure, lines: Iterable[int]) -> bool:
-    return any(refusal.begin <= number <= refusal.end for number in lines)
-
-
 def _refused(refusals: Sequence[ResolverFailure], explained: set[int]) -> Iterator[Finding]:
     """Yield one finding for each requirement that cannot be met by itself."""
     said: set[str] = set()
     for item in refusals:
-        if item.core and not conflicts_in(item) and not _is_in(item, explained) and item.core[0].name not in said:
+        is_explained = any(item.begin <= number <= item.end for number in explained)
+        if item.core and not conflicts_in(item) and not is_explained and item.core[0].name not in said:
             said.add(item.core[0].name)
             yield _alone(item)
 

@@ -1,0 +1,106 @@
+"""What a program got over: it says which other way it takes, and comes to its end without a further failure."""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from envdoctor.diagnose.logs.log_lines import LogLine
+from envdoctor.model.dataclass import dataclass
+from envdoctor.model.finding import Severity
+
+__all__ = ["WENT_WELL", "Course", "course_of"]
+
+WENT_WELL = re.compile(
+    r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
+    r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
+    r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
+    r"|^(?:All )?[Dd]one[.!]?$|Executing transaction: (?:[-\\|/] )?done|Finished successfully|(?:Training"
+    r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
+    r"|No broken requirements found|Startup time: "
+)
+"""A failure before such a line was got over."""
+_NEAR = 12
+"""Lines between a failure and the words about what comes instead."""
+_AGAIN = re.compile(
+    r"\b(?:retrying|(?:will|trying|attempting) (?:[\w-]+ ){0,8}(?:retry|resume)|trying again)\b(?! with (?!flexible))",
+    re.IGNORECASE,
+)
+"""The same is done once more, or goes on where it stopped: nothing is lost."""
+_OTHERWISE = re.compile(
+    r"\b(?:retrying with|recover(?:ing|ed)? from|fall(?:ing|s)? ?back|fell back|fallback to"
+    r"|using \S.{0,60} instead|continuing without"
+    r"|(?:switch|mov|chang)(?:ing|ed) (?:[\w-]+ ){0,5}to (?:the )?(?:CPU|eager|sdpa|tiled|float32|fp32|full precision)"
+    r"|(?:reduc|lower|decreas|halv)(?:ing|ed) (?:the )?(?:[\w-]+ ){0,2}(?:size|tiles?|batch|chunks?|layers"
+    r"|resolution))\b",
+    re.IGNORECASE,
+)
+_ONLY_ADVICE = re.compile(
+    r"\b(?:you|please|consider|should|could|might|may|try (?:to|setting)|giv(?:e|ing) up|gave up|exceeded|no more)\b",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(
+    rf"{WENT_WELL.pattern}|\bexit(?:ed with)? (?:code|status):? 0\b"
+    r"|\b(?:[Ss]aved|[Ww]rote|[Ww]ritten|[Ee]xported|[Ff]inished|[Cc]ompleted?|[Ss]uccess\w*|[Dd]one|DONE)\b"
+    r"|\bPrompt executed in \d|\bstarted in \d|\|\s+200 \|"
+)
+"""What programs write at the end of their work."""
+_PROMPT = re.compile(
+    r"(?:\([\w.-]+\) ?)?(?:[\w.-]{1,60}@[\w.-]{1,60}[:~ ]\S{0,200}[$#%] "
+    r"|\$ |PS [A-Z]:\\|[A-Z]:\\[^>]{0,200}>|>>> |In \[\d+\])"
+)
+"""Somebody typed the next command: what it does is not what the program before it went on to do."""
+_NO_END = re.compile(
+    r"\b(?:not|no|never|nothing|fail\w*|errors?|abort\w*|incomplete|cannot|could)\b|n't\b", re.IGNORECASE
+)
+_LAST_BAR = re.compile(r"\b100%\|")
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a log goes on after its failures; all by the numbers of lines."""
+
+    failures: tuple[tuple[int, int], ...]
+    ways: tuple[tuple[int, Severity | None], ...]
+    """Lines before an end that tell what is done instead, and how bad that is; None: the program is over."""
+    left: int = 0
+    """Where the last failure begins that was not got over; 0 where each was."""
+
+    def got_over(self, number: int) -> Severity | None:
+        """Return how bad what a line tells still is, None where the log does not show that the program got over it."""
+        way, how = self.way(number)
+        return how if way >= self.left else None
+
+    def way(self, number: int) -> tuple[int, Severity | None]:
+        """Return the first line that tells what was done instead, where an end came after it, and how bad that is."""
+        at = bisect_right(self.failures, (number, sys.maxsize)) - 1
+        begin = max(number, self.failures[at][1]) if at >= 0 else number
+        found = bisect_left(self.ways, begin, key=_number)
+        near = found < len(self.ways) and self.ways[found][0] <= begin + _NEAR
+        return self.ways[found] if near else (0, None)
+
+
+def _number(way: tuple[int, Severity | None]) -> int:
+    return way[0]
+
+
+def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
+    """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
+    ends = [line.number for line in lines if _ENDS.search(line.text) and not _NO_END.search(line.text)]
+    if lines and _LAST_BAR.search(lines[-1].text):
+        ends.append(lines[-1].number)
+    end = max(ends, default=0)
+    told = ((line.number, _way_of(line.text), bool(_PROMPT.match(line.text))) for line in lines if line.number < end)
+    course = Course(tuple(failures), tuple((number, how) for number, how, typed in told if how or typed))
+    return replace(course, left=next((begin for begin, _ in reversed(failures) if not course.way(begin)[1]), 0))
+
+
+def _way_of(text: str) -> Severity | None:
+    if _ONLY_ADVICE.search(text) or _PROMPT.match(text):
+        return None
+    if _OTHERWISE.search(text):
+        return Severity.WARNING
+    return Severity.INFO if _AGAIN.search(text) else None
