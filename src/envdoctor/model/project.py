@@ -166,14 +166,16 @@ class InstallCommand:
     no_deps: bool = False
     upgrade: bool = False
     tool: str = "pip"
-    """What installs: ``pip``, ``uv`` or ``conda``."""
+    """What installs: ``pip``, ``uv`` or ``conda``; or another, by its name."""
+    called: tuple[FileOrigin, ...] = ()
+    """Where the script that it stands in is run from another one."""
     torch_there: bool = False
     """It starts from an image that may have torch: its name says so, or is told only where the image is built."""
 
     @property
     def said(self) -> str:
         """The command in one line, as its tool is called."""
-        return " ".join((*("uv pip" if self.tool == "uv" else self.tool,), *self.arguments))
+        return " ".join(("uv pip" if self.tool == "uv" else self.tool, *self.arguments))
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,15 +87,15 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
     stages = _stages(file)
     begins = [stage.line for stage in stages]
     for at, command in enumerate(draft.commands):
-        stage = bisect_left(begins, command.origin.line or 0) - 1
+        stage = bisect_left(begins, _line(command)) - 1
         if stage >= 0 and (stages[stage].image.brought or stages[stage].image.hidden):
             draft.commands[at] = replace(command, torch_there=True)
     _tell_musl(draft, file, stages)
     if draft.environment_python is not None:
         return  # Conda changes the image's Python: what was built for that one goes with it.
     asking = {line.step for line in draft.requirements if line.name not in _TOOLS}
-    lines = [command.origin.line or 0 for command in commands if command.step in asking]
-    lines = lines or [command.origin.line or 0 for command in commands]
+    lines = [_line(command) for command in commands if command.step in asking]
+    lines = lines or [_line(command) for command in commands]
     used = [next((one for one in reversed(stages) if one.line < line), None) for line in lines]
     images = [one.image if one is not None else _UNTOLD for one in used]
     moved = set(_moved(draft, commands))
@@ -107,10 +107,15 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
         draft.set_environment_python(SpecifierSet(exact), FileOrigin(file.shown, used[0].line), binds=False)
 
 
+def _line(command: InstallCommand) -> int:
+    """Return the line of the Dockerfile on which a command runs."""
+    return next((origin.line for origin in command.called), command.origin.line) or 0
+
+
 def _tell_musl(draft: Draft, file: TextFile, stages: Sequence[_Stage]) -> None:
     """Say of stages that install on Alpine that they are judged as if they had glibc."""
     begins = [stage.line for stage in stages]
-    used = {bisect_left(begins, command.origin.line or 0) - 1 for command in draft.commands} - {-1}
+    used = {bisect_left(begins, _line(command)) - 1 for command in draft.commands} - {-1}
     for stage in (stages[at] for at in sorted(used) if stages[at].image.musl):
         message = (
             f"`{stage.image.musl}` is an Alpine, whose C library is musl: wheels for manylinux do not fit there, and"

@@ -4,74 +4,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote
 
 from packaging.utils import canonicalize_name
 
-from envdoctor.adapters.project.conda_environment import read_conda_specification
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.docker_image import keep_image
 from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructions, run_lines
-from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError, TextFile
+from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
+from envdoctor.adapters.project.other_installers import OtherInstall, dialect_of, read_other_install, script_run_by
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
-from envdoctor.adapters.project.requirement_lines import logical_lines
-from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements
 from envdoctor.adapters.project.script_branches import JudgedFor, branches_of, fallbacks, group_after, taken
-from envdoctor.adapters.project.script_folders import ByScript, ScriptFolders, below
-from envdoctor.adapters.project.script_options import Exports, keep_options, not_told, with_variables
+from envdoctor.adapters.project.script_folders import ScriptFolders, below
+from envdoctor.adapters.project.script_options import Exports
+from envdoctor.adapters.project.script_steps import Script, run_install, run_other
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
-from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
-from envdoctor.adapters.project.toml_document import glance
-from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileLeftOut,
-    InstallCommand,
     LeftOut,
-    ReadingProblem,
     ReadingProblemKind,
 )
-from envdoctor.model.requirement import RequirementKind
 
 __all__ = ["installs_more", "read_commands", "read_install_script"]
 
-_DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
+_STOPS = re.compile(r"#!\s*/\S*(?:env\s+-S\s+)?(?:\s?\S*/?(?:ba|da|z)?sh)\s+-[a-z]*e")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
 _WITHIN = ("then", "else", "do", "{")
 _VERSIONS = re.compile(r"(?<![<>!~=])={1,3}(\d[\w.+]*)")
-_OWN_ARGUMENTS = frozenset({"$@", "$*", "%*", "@args", "$args"})
+_DEEPEST, _NEAR = 5, 4
+"""Scripts that run one another; words at the start of a command."""
 _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
-
-
-@dataclass(slots=True)
-class _Script:
-    file: TextFile
-    dockerfile: bool
-    folders: ScriptFolders
-    variables: ScriptVariables
-    steps: int = 0
-    stops_on_error: bool = False
-    waiting: list[InstallCommand] = field(default_factory=list)
 
 
 def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, required: bool = True) -> None:
     """Read a script's install commands into the draft. Raises ProjectFileError where it must have one and has none."""
     alone = not draft.files
     file = draft.load(path)
-    dialect = Dialect.POSIX if dockerfile else _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
+    dialect = Dialect.POSIX if dockerfile else dialect_of(path)
     folders = ScriptFolders(draft.boundary, path.parent, dockerfile, instructions(file.text) if dockerfile else ())
-    script = _Script(file, dockerfile, folders, ScriptVariables(dialect))
+    script = Script(file, dialect, folders, ScriptVariables(dialect), dockerfile, running=(path.resolve(),))
     if not dockerfile:
         _note_other_system(draft, file, dialect)
-    script.stops_on_error = dockerfile or file.text.startswith(("#!/bin/bash -e", "#!/bin/sh -e"))
     before = len(draft.commands)
-    _read(draft, script, run_lines(file.text) if dockerfile else file.text, dialect)
+    _read(draft, script)
     if dockerfile and alone:
         keep_image(draft, file, draft.commands[before:])
     if required and len(draft.commands) == before:
@@ -95,8 +76,7 @@ def read_commands(draft: Draft, file: TextFile, starts: Sequence[int]) -> None:
     ``starts``: the lines on which shells of their own begin.
     """
     folders = ScriptFolders(draft.boundary, file.path.parent, starts=starts)
-    script = _Script(file, False, folders, ScriptVariables(Dialect.POSIX), stops_on_error=True)
-    _read(draft, script, file.text, Dialect.POSIX)
+    _read(draft, Script(file, Dialect.POSIX, folders, ScriptVariables(Dialect.POSIX), stops_on_error=True))
 
 
 def installs_more(draft: Draft, path: Path) -> str:
@@ -109,9 +89,9 @@ def installs_more(draft: Draft, path: Path) -> str:
         file = TextFile(path, shown, decode(file_bytes(path, shown)).text)
     except (ProjectFileError, NotText):
         return ""
-    dialect = _DIALECTS.get(path.suffix.lower(), Dialect.POSIX)
-    script = _Script(file, False, ScriptFolders(draft.boundary, path.parent), ScriptVariables(dialect))
-    for command in _assigning(script, file.text, dialect):
+    dialect = dialect_of(path)
+    script = Script(file, dialect, ScriptFolders(draft.boundary, path.parent), ScriptVariables(dialect))
+    for command in _assigning(script, file.text):
         call = read_pip_command(script.variables.expanded(command.words))
         if call is not None and call.verb == "install" and _is_more(draft, path.parent, call):
             return f"line {command.words[0].line}: {' '.join(word.text for word in command.words)[:80]}"
@@ -126,15 +106,17 @@ def _is_more(draft: Draft, directory: Path, call: PipCommand) -> bool:
     )
 
 
-def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
-    exports, listed = Exports(dialect, DockerScopes(script.file.text) if script.dockerfile else None), []
-    for one in _assigning(script, text, dialect):
+def _read(draft: Draft, script: Script) -> None:
+    dialect, text = script.dialect, script.file.text
+    script.stops_on_error |= script.dockerfile or _STOPS.match(text) is not None
+    exports, listed = Exports(dialect, DockerScopes(text) if script.dockerfile else None), []
+    for one in _assigning(script, run_lines(text) if script.dockerfile else text):
         exports.follow(one.words, script.variables)
         words, into = script.variables.expanded(one.words), script.variables.expanded(one.into)
         listed.append(replace(one, words=words, into=into))
-    calls = [read_pip_command(command.words) for command in listed]
+    calls = _calls(draft, script, listed)
     places, conditions = branches_of(text, listed, dialect)
-    installing = [call is not None and call.verb == "install" for call in calls]
+    installing = [call is not None and (not isinstance(call, PipCommand) or call.verb == "install") for call in calls]
     target = JudgedFor((draft.environment or {}).get("sys_platform", ""), draft.backend)
     instead = fallbacks(listed, installing, target)
     first = [at for at, _ in enumerate(places) if installing[at] and at not in instead]
@@ -146,24 +128,100 @@ def _read(draft: Draft, script: _Script, text: str, dialect: Dialect) -> None:
             _leave_out(draft, script, command, instead[at])
         elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
             followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
-            exported = exports.of(at, listed, places)
-            _run(draft, script, call, command, [listed[each] for each in followed], exported)
+            checked = _checked(script, command, [listed[each] for each in followed])
+            _run(draft, script, call, command, exports.of(at, listed, places), checked=checked)
         elif call is not None:
             _leave_out(draft, script, command, LeftOut.BRANCH)
 
 
-def _leave_out(draft: Draft, script: _Script, command: Command, why: LeftOut) -> None:
+def _calls(draft: Draft, script: Script, listed: Sequence[Command]) -> list[PipCommand | OtherInstall | Path | None]:
+    """Return of each command what it installs, or the script that it runs, where that one may install."""
+    calls: list[PipCommand | OtherInstall | Path | None] = [
+        read_pip_command(command.words) or read_other_install(command.words) for command in listed
+    ]
+    named = [None if calls[at] else script_run_by(command.words) for at, command in enumerate(listed)]
+    if any(named) and len(script.called) < _DEEPEST:
+        folders = script.folders.copy()  # Where the script is when it runs another one, and that one is.
+        for at, command in enumerate(listed):
+            folders.follow(command)
+            word = named[at]
+            path = folders.located(word.text) if word is not None else None
+            if path is not None and path.resolve() not in script.running and _may_install(draft, path):
+                calls[at] = path
+    return calls
+
+
+def _may_install(draft: Draft, path: Path) -> bool:
+    try:
+        text = decode(file_bytes(path, draft.shown(path))).text
+    except (ProjectFileError, NotText):
+        return False
+    return any(
+        read_pip_command(each.words) or read_other_install(each.words) or script_run_by(each.words)
+        for each in commands(text, dialect_of(path))
+    )
+
+
+def _run(
+    draft: Draft,
+    script: Script,
+    call: PipCommand | OtherInstall | Path,
+    command: Command,
+    exported: Mapping[str, Word],
+    *,
+    checked: bool,
+) -> None:
+    inherited = {name: replace(word, line=command.words[0].line) for name, word in script.inherited.items()}
+    exported = {**inherited, **exported}
+    if isinstance(call, PipCommand):
+        run_install(draft, script, call, command, exported, checked=checked)
+    elif isinstance(call, OtherInstall):
+        run_other(draft, script, call, command, checked=checked)
+    else:
+        _run_script(draft, script, call, command, exported)
+
+
+def _run_script(draft: Draft, script: Script, path: Path, command: Command, exported: Mapping[str, Word]) -> None:
+    """Read a script that another one runs, where that one is; once for each folder."""
+    folders = script.folders.copy(path)
+    key = ("script", path, folders.directory)
+    if key in draft.read_already:
+        return
+    draft.read_already.add(key)
+    dialect = dialect_of(path)
+    sourced = dialect is script.dialect and (
+        dialect is not Dialect.POSIX or any(word.text in ("source", ".") for word in command.words[:_NEAR])
+    )
+    origin = FileOrigin(script.file.shown, command.words[0].line)
+    _read(
+        draft,
+        Script(
+            draft.load(path),
+            dialect,
+            folders,
+            script.variables.copy() if sourced else ScriptVariables(dialect),
+            stops_on_error=sourced and script.stops_on_error,
+            inherited=exported,
+            called=(*script.called, origin),
+            running=(*script.running, path.resolve()),
+        ),
+    )
+    if sourced:
+        script.folders.come_from(folders)
+
+
+def _leave_out(draft: Draft, script: Script, command: Command, why: LeftOut) -> None:
     """Name a command that does not run where one runs which counts."""
     words = " ".join(word.text for word in command.words)
     place = f"{script.file.shown}:{command.words[0].line}"
     draft.left_out.append(FileLeftOut(place, why, words[:80]))
 
 
-def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command]:
+def _assigning(script: Script, text: str) -> Iterator[Command]:
     blocks, joined = 0, ""
-    for command in commands(text, dialect):
+    for command in commands(text, script.dialect):
         first = next((word.text for word in command.words if word.text not in _WITHIN), "")
-        if dialect is Dialect.POSIX:
+        if script.dialect is Dialect.POSIX:
             blocks = max(0, blocks + (first in _OPENS) - (first in _CLOSES))
         certain = not blocks and not command.depth and joined not in ("&&", "||")
         script.variables.learn(command.words, certain=certain)
@@ -171,80 +229,16 @@ def _assigning(script: _Script, text: str, dialect: Dialect) -> Iterator[Command
         yield command
 
 
-def _follow(script: _Script, command: Command) -> None:
+def _follow(script: Script, command: Command) -> None:
     """Follow ``set -e`` and changes of directory."""
     first = command.words[0].text.lower().lstrip("@")
     rest = [word.text for word in command.words[1:]]
-    if first == "set" and any(re.match(r"^-[a-z]*e", word) for word in rest):
+    if first == "set" and any(word == "errexit" or re.match(r"^-[a-z]*e", word) for word in rest):
         script.stops_on_error = True
     script.folders.follow(command)
 
 
-def _run(
-    draft: Draft,
-    script: _Script,
-    call: PipCommand,
-    command: Command,
-    following: list[Command],
-    exported: Mapping[str, Word],
-) -> None:
-    script.steps += 1
-    step = script.steps
-    origin = FileOrigin(script.file.shown, command.words[0].line)
-    with_variables(call, exported)
-    index = next((word.text for word in call.values("index-url") if not script.variables.unknown(word.text)), None)
-    no_deps = "no-deps" in call.flags
-    draft.commands.append(
-        InstallCommand(
-            step=step,
-            verb=call.verb,
-            arguments=call.arguments,
-            origin=origin,
-            requirement_files=tuple(word.text for word in call.values("requirement")),
-            quiet="quiet" in call.flags,
-            checked=_checked(script, command, following),
-            no_deps=no_deps,
-            upgrade="upgrade" in call.flags,
-            tool=call.tool,
-        )
-    )
-    keep_options(draft, script.variables, call, origin, step, exported)
-    circumstances = Circumstances(step=step, no_deps=no_deps, index_url=index)
-    if call.verb == "uninstall":
-        _uninstall(draft, script, call, step)
-        return
-    for name, kind in (("requirement", RequirementKind.REQUIRE), ("constraint", RequirementKind.CONSTRAINT)):
-        for word in call.values(name):
-            if call.tool != "uv" or not _included_by_uv(draft, script, call, word, circumstances):
-                _include(draft, script, word, replace(circumstances, kind=kind))
-    for word in call.values("group"):
-        message = f"the group `{word.text}` of this command is not read; its requirements are not known"
-        draft.problem(ReadingProblemKind.UNREAD, FileOrigin(script.file.shown, word.line), message, word.text)
-    for word in call.values("editable"):
-        _requirement(draft, script, word, circumstances, editable=True)
-    fed = any(word.text == "xargs" for word in command.words)
-    if fed or _asks_elsewhere(call):
-        message = "the requirements of this command are not known: no line names them"
-        draft.problem(ReadingProblemKind.UNREAD, origin, message, " ".join(word.text for word in command.words))
-    for word in call.words:
-        if fed and "{}" in word.text:
-            continue  # What xargs puts in.
-        if word.text in _OWN_ARGUMENTS and len(draft.commands[-1].requirement_files) + len(call.words) > 1:
-            continue  # Beside what the command installs anyway; a script that is run as it stands has none.
-        if call.tool == "conda":
-            _conda(draft, script, word, circumstances)
-        else:
-            _requirement(draft, script, word, circumstances)
-
-
-def _asks_elsewhere(call: PipCommand) -> bool:
-    """Return whether a command has its requirements from what is not read, such as ``-r <(...)``."""
-    if call.tool == "conda":
-        return bool(call.values("file"))
-    return not (call.words or any(call.values(name) for name in ("requirement", "editable", "group")))
-
-
-def _checked(script: _Script, command: Command, following: list[Command]) -> bool:
+def _checked(script: Script, command: Command, following: list[Command]) -> bool:
     if command.joined == "&&" or command.words[0].text in _ASKS_STATUS:
         return True
     if command.joined == "||":
@@ -255,85 +249,3 @@ def _checked(script: _Script, command: Command, following: list[Command]) -> boo
     if script.stops_on_error:
         return True
     return any(_LOOKS_AT_STATUS.search(word.text) for later in following for word in later.words)
-
-
-def _uninstall(draft: Draft, script: _Script, call: PipCommand, step: int) -> None:
-    draft.removals += [(step, canonicalize_name(re.split(r"[\[<>=!~;@ ]", word.text)[0])) for word in call.words]
-    for word in call.values("requirement"):
-        path = script.folders.located(word.text)
-        file = draft.load(path) if path is not None else None
-        for line in logical_lines(file.text) if file else ():
-            read = parse_line(line.text, FileOrigin(script.file.shown, word.line))
-            if not isinstance(read, ReadingProblem):
-                draft.removals.append((step, read.name))
-
-
-def _included_by_uv(draft: Draft, script: _Script, call: PipCommand, word: Word, circumstances: Circumstances) -> bool:
-    """Read what uv takes in the place of a list: a project's metadata or a lock. False for a list."""
-    path = script.folders.located(word.text)
-    if path is None:
-        return False
-    if path.name.startswith("pylock.") and path.suffix == ".toml":
-        from envdoctor.adapters.project.locks import read_lock_file
-
-        read_lock_file(draft, path, circumstances)
-        return True
-    if path.name not in ("pyproject.toml", "setup.py", "setup.cfg"):
-        return False
-    offered = glance(path).get("project") if path.suffix == ".toml" and "all-extras" in call.flags else None
-    offered = offered.get("optional-dependencies") if isinstance(offered, dict) else None
-    extras = tuple(offered) if isinstance(offered, dict) else tuple(each.text for each in call.values("extra"))
-    origin = FileOrigin(script.file.shown, word.line)
-    draft.local_projects.append(LocalProject(path.parent.resolve(), extras, origin, circumstances, word.text))
-    return True
-
-
-def _include(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
-    origin = FileOrigin(script.file.shown, word.line)
-    path = script.folders.located(word.text)
-    name, later = script.variables.unknown(word.text), script.folders.by_script(word.text)
-    message = _not_here(script, word, later) if later is not None else ""
-    message = not_told(word.text, name) if name is not None else message
-    if path is None and message:
-        draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
-        return
-    reference = str(path) if path is not None else word.text
-    include_requirements(draft, reference, script.folders.directory, origin, circumstances)
-
-
-def _not_here(script: _Script, word: Word, later: ByScript) -> str:
-    way_on = "writes it" if later.made else "fetches it; clone or download it, and run `envdoctor check` there"
-    return f"`{word.text}` is not here: line {later.line} of `{script.file.shown}` {way_on}"
-
-
-def _conda(draft: Draft, script: _Script, word: Word, circumstances: Circumstances) -> None:
-    read_conda_specification(
-        draft, word.text + word.redirected, FileOrigin(script.file.shown, word.line), circumstances
-    )
-
-
-def _requirement(
-    draft: Draft, script: _Script, word: Word, circumstances: Circumstances, *, editable: bool = False
-) -> None:
-    origin = FileOrigin(script.file.shown, word.line)
-    if word.redirected:
-        whole = word.text + word.redirected
-        message = f"the shell takes `{word.redirected}` for a redirection into a file; `{whole}` needs quotes"
-        draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, whole, (f'"{whole}"',))
-    name = script.variables.unknown(word.text)
-    if name is not None:
-        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(word.text, name), word.text)
-        return
-    path = split_extras(word.text)[0] if editable else local_path(word.text)
-    if path is not None and "*" in path:
-        message = f"`{word.text}` is what lies there when the script runs; its requirements are not known"
-        draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
-        return
-    later = script.folders.by_script(path) if path is not None and "://" not in path else None
-    if later is not None and path is not None:
-        if path.lower().endswith(".whl") and unquote(later.url.rpartition("/")[2]) == path.rpartition("/")[2]:
-            word = replace(word, text=word.text.replace(path, later.url))
-        else:
-            draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, later), word.text)
-            return
-    add_requirement(draft, word.text, script.folders.base_of(path), origin, circumstances, editable=editable)

@@ -10,10 +10,10 @@ from envdoctor.adapters.project.shell_words import Word
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.upload_limit import PIPS_LIMIT, UVS_LIMIT, UVS_LIMIT_OF_PACKAGE
 
-__all__ = ["SPEAKERS", "PipCommand", "read_pip_command"]
+__all__ = ["CONDA", "SPEAKERS", "PipCommand", "read_pip_command"]
 
 _PIP = re.compile(r"^pip(?:\d+(?:\.\d+)?)?$")
-_CONDA = frozenset({"conda", "mamba", "micromamba"})
+CONDA = frozenset({"conda", "mamba", "micromamba"})
 SPEAKERS = frozenset(
     {"echo", "rem", "apt", "apt-get", "yum", "dnf", "apk", "brew", "printf", "which", "command", "where", "type",
      "write-host", "write-output", "grep", "title", "pacman", "zypper", "choco", "winget", "export", "alias"}
@@ -42,7 +42,7 @@ _SHORT_WITH_VALUE = {
     "r": "requirement", "c": "constraint", "e": "editable", "i": "index-url", "f": "find-links", "t": "ignored",
     "C": "ignored", "p": "ignored", "b": "constraint",
 }  # fmt: skip
-_CONDA_SHORT_WITH_VALUE = {"c": "ignored", "n": "ignored", "p": "ignored"}
+_CONDA_SHORT_WITH_VALUE = {"c": "ignored", "n": "ignored", "p": "ignored", "f": "file"}
 
 
 @dataclass(slots=True)
@@ -72,6 +72,10 @@ def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
     _read_arguments(command, rest)
     verbs = {"install": "install", "uninstall": "uninstall", "remove": "uninstall"}
     verb = command.words.pop(0).text if command.words else ""
+    if tool == "uv" and verb == "sync":
+        verb = "install"
+        command.options += [("requirement", word) for word in command.words]
+        command.words.clear()
     if tool == "conda" and verb == "create":
         verb = "install"
     if verb not in verbs:
@@ -89,7 +93,7 @@ def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
         if _PIP.match(name):
             before = words[at - 1].text if at else ""
             return ("uv" if before.lower().endswith(("uv", "uv.exe")) else "pip"), words[at + 1 :]
-        if name in _CONDA and at + 1 < len(words) and words[at + 1].text != "run":
+        if name in CONDA and at + 1 < len(words) and words[at + 1].text != "run":
             return "conda", words[at + 1 :]
     return None
 

@@ -7,7 +7,7 @@ import posixpath
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fnmatch import filter as named_like
 from pathlib import Path
 from urllib.parse import unquote
@@ -84,6 +84,17 @@ class ScriptFolders:
 
     def __post_init__(self) -> None:
         self._here = Path("/") if self.container else self.beside
+
+    def copy(self, script: Path | None = None) -> ScriptFolders:
+        """Return where another reader, or another script that is run here, begins; what either brings both see."""
+        other = replace(self, beside=self.beside if script is None else script.parent, _pushed=[*self._pushed])
+        other._here, other._before, other._shells = self._here, self._before, [*self._shells]
+        other.starts = self.starts if script is None else ()
+        return other
+
+    def come_from(self, other: ScriptFolders) -> None:
+        """Go where a script has gone that runs in the same shell."""
+        self._before, self._here = other._before, other._here
 
     @property
     def directory(self) -> Path:

@@ -49,6 +49,10 @@ class ScriptVariables:
     _loop: str | None = None
     """The variable of a loop whose values the next command lists, in a batch file."""
 
+    def copy(self) -> ScriptVariables:
+        """Return what a script knows at its start that another one runs in its own shell."""
+        return ScriptVariables(self.dialect, dict(self._values), set(self._lists))
+
     def learn(self, words: Sequence[Word], *, certain: bool = True) -> None:
         """Take note of an assignment or of a loop, if the command is one. ``certain``: it runs, and once."""
         self._certain = certain

@@ -41,7 +41,7 @@ def _find(project: Project) -> Iterator[Finding]:
         quiet = [item for item in commands if item.quiet]
         first = (quiet or commands)[0]
         how = f"{len(quiet)} of them quiet, " if quiet else ""
-        what = "`pip install`" if all(item.tool != "conda" for item in commands) else "install"
+        what = "`pip install`" if all(item.tool in ("pip", "uv") for item in commands) else "install"
         lines = ", ".join(str(item.origin.line) for item in commands)
         yield RULE.finding(
             subject=path,

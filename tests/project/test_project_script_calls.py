@@ -1,0 +1,130 @@
+"""What a script installs by other means than a line of pip's: other scripts, managers, conda's files, setup.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.adapters.project import ProjectFileError
+
+
+def names(project):
+    return [one.pep508 for one in project.requirements]
+
+
+CHECKOUT = {
+    "pyproject.toml": (
+        "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n[project.optional-dependencies]\nx = ['more']\n"
+    ),
+    "environment.yml": "dependencies:\n- python=3.9\n- pip:\n  - listed\n",
+    "deps/all.yml": "dependencies:\n- pip:\n  - inner\n",
+    "more/deps.sh": "pip install inner\n",
+    "more/deps.bat": "pip install inner\n",
+    "more/deps.ps1": "pip install inner\n",
+}
+CALLS = {
+    "a.sh": ("bash more/deps.sh\n", "inner"),
+    "b.sh": ("source ./more/deps.sh\n", "inner"),
+    "c.sh": ("chmod +x more/*.sh && sudo ./more/deps.sh\n", "inner"),
+    "d.sh": ('bash -e "$(dirname "$0")/more/deps.sh"\n', "inner"),
+    "e.sh": ("cd more\n. deps.sh\n", "inner"),
+    "a.bat": ("@call more\\deps.bat\n", "inner"),
+    "b.bat": ('if exist "more\\deps.bat" call "%~dp0more\\deps.bat"\n', "inner"),
+    "c.bat": ("powershell -ExecutionPolicy Bypass -File more\\deps.ps1\n", "inner"),
+    "a.ps1": ("& .\\more\\deps.ps1\n", "inner"),
+    "b.ps1": ('. "$PSScriptRoot\\more\\deps.ps1"\n', "inner"),
+    "Dockerfile": ("FROM x\nCOPY more /tmp/\nRUN sh /tmp/deps.sh\n", "inner"),
+    "f.sh": ("conda env create\n", "listed"),
+    "g.sh": ("mamba env update -n base -f deps/all.yml\n", "inner"),
+    "h.sh": ("micromamba install -y -n base -f deps/all.yml\n", "inner"),
+    "i.sh": ("conda env create --file=deps/all.yml\n", "inner"),
+    "j.sh": ("uv sync --frozen\n", "own"),
+    "k.sh": ("python -m poetry install --no-root\n", "own"),
+    "l.sh": ("python3 setup.py develop --user\n", "own"),
+    "m.sh": ("pdm sync\n", "own"),
+    "Dockerfile.uv": ("FROM x\nCOPY pyproject.toml uv.lock ./\nRUN uv sync --locked\n", "own"),
+    "n.sh": ("uv pip sync requirements/all.txt\n", "pinned"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_a_script_installs_by_another_is_read(read_files, name):
+    text, expected = CALLS[name]
+    project = read_files({**CHECKOUT, "requirements/all.txt": "pinned\n", name: text}, at=name)
+    assert (names(project), project.unread) == ([expected], ())
+
+
+def test_the_extras_that_a_manager_is_asked_for_are_read(read_files):
+    for text in ("uv sync --extra x\n", 'poetry install --extras "x"\n', "poetry install -E x\n"):
+        assert names(read_files({**CHECKOUT, "i.sh": text}, at="i.sh")) == ["own", "more"]
+
+
+@pytest.mark.parametrize(
+    "line", ["poetry add torch", "uv add torch", "pipenv install", "pixi install", "easy_install torch", "pip-sync"]
+)
+def test_what_is_installed_by_means_that_are_not_read_is_not_known(read_files, line):
+    project = read_files({**CHECKOUT, "i.sh": f"pip install six\n{line}\n"}, at="i.sh")
+    assert names(project) == ["six"]
+    assert project.unread == (line,)
+
+
+def test_a_manager_without_its_file_is_not_known(read_files):
+    for line in ("poetry install", "conda env create -f gone.yml"):
+        assert read_files({"i.sh": f"{line}\n"}, at="i.sh").unread == (line,)
+
+
+def test_a_file_of_conda_s_that_is_none_is_not_known(read_files):
+    files = {"environment.yml": "other: 1\n", "i.sh": "pip install six\nconda env create\n"}
+    assert read_files(files, at="i.sh").unread == ("environment.yml",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo poetry install",
+        "python setup.py build_ext --inplace",
+        "uv venv",
+        "conda env list",
+        "poetry run app",
+        "sh x",
+    ],
+)
+def test_what_installs_nothing_is_no_install(read_files, line):
+    with pytest.raises(ProjectFileError, match="was found in this script"):
+        read_files({**CHECKOUT, "i.sh": f"{line}\n"}, at="i.sh")
+
+
+def test_scripts_that_run_each_other_are_read_once(read_files):
+    loop = {"a.sh": "pip install one\nbash b.sh\nbash b.sh\n", "b.sh": "pip install two\nbash a.sh\nbash b.sh\n"}
+    assert names(read_files(loop, at="a.sh")) == ["one", "two"]
+
+
+def test_of_branches_the_script_of_the_one_that_counts_is_read(read_files):
+    text = 'if [ "$1" = rocm ]; then bash rocm.sh; else bash cuda.sh; fi\n'
+    files = {"i.sh": text, "rocm.sh": "pip install amd\n", "cuda.sh": "pip install nvidia\n"}
+    project = read_files(files, at="i.sh", target_backend="cuda")
+    assert names(project) == ["nvidia"]
+    assert [one.detail for one in project.left_out] == ["then bash rocm.sh"]
+
+
+def test_a_script_goes_on_where_one_in_its_own_shell_has_led_and_a_child_leads_nowhere(read_files):
+    files = {"sub/requirements.txt": "inner\n", "requirements.txt": "main\n", "go.sh": "cd sub\npip install six\n"}
+    for line, expected in (("source go.sh", "inner"), ("bash go.sh", "main")):
+        project = read_files({**files, "i.sh": f"{line}\npip install -r requirements.txt\n"}, at="i.sh")
+        assert names(project) == ["six", expected]
+
+
+def test_variables_of_pip_reach_the_scripts_that_are_run(read_files):
+    files = {"a.sh": "export PIP_EXTRA_INDEX_URL=https://index.example/x\nbash b.sh\n", "b.sh": "pip install six\n"}
+    assert [one.url for one in read_files(files, at="a.sh").index_options] == ["https://index.example/x"]
+
+
+def test_a_script_that_a_dockerfile_runs_belongs_to_the_stage_of_its_line(read_files):
+    text = "FROM python:3.9 AS a\nCOPY i.sh .\n" + "#\n" * 9 + "FROM python:3.11\nCOPY i.sh .\nRUN bash i.sh\n"
+    assert str(read_files({"Dockerfile": text, "i.sh": "pip install six\n"}, at="Dockerfile").environment_python) == (
+        "==3.11.*"
+    )
+
+
+def test_a_step_of_another_manager_is_told_by_its_name(read_files):
+    project = read_files({**CHECKOUT, "i.sh": "uv sync --frozen\npython setup.py install\n"}, at="i.sh")
+    assert [one.said for one in project.commands] == ["uv sync --frozen", "python setup.py install"]
