@@ -98,6 +98,23 @@ FATAL = {
         "Cannot import C:\\x\\Nodes module for custom nodes: no voice\nTo see the GUI go to: http://127.0.0.1:8188",
         "Cannot import C:\\x\\Nodes",
     ),
+    "an exception of a module of exceptions, whatever its name": (
+        "[rank0]: pkg._engine.exc.CardTooOldForKernels: found a card from before",
+        "pkg._engine.exc.CardTooOldForKernels",
+    ),
+    "TensorRT": (
+        "[01/10/2026-09:11:50] [TRT] [W] no such plug\n[01/10/2026-09:11:51] [TRT] [E] 1: no engine",
+        "1: no engine",
+    ),
+    "TensorRT's other order": ("[12/12/2024-10:15:17] [E] [TRT] 1: no engine", "1: no engine"),
+    "trtexec": ("[07/19/2025-23:34:55] [E] Error[9]: no engine\n&&&& FAILED x", "Error[9]: no engine"),
+    "an image of another processor": ("web-1  | exec /start.sh: exec format error", "exec /start.sh"),
+    "an older Docker's": (
+        'standard_init_linux.go:211: exec user process caused "exec format error"',
+        "standard_init_linux.go:211",
+    ),
+    "a registry without the processor": ("docker: no matching manifest for linux/arm64/v8 in it", "docker: no match"),
+    "ggml on AMD's cards": ("ROCm error: out of plugs\n  current device: 0", "ROCm error: out of plugs"),
     "memory of a parser": ("terminate called after throwing an instance of 'std::bad_alloc'", "terminate called"),
 }  # fmt: skip
 
@@ -128,6 +145,10 @@ HARMLESS = {
     ),
     "the end of a data set": (
         "2026-01-01 10:00:00.1: W tensorflow/core/op_kernel.cc:41] OP_REQUIRES failed at x.cc:7 : OUT_OF_RANGE: End"
+    ),
+    "TensorRT's warnings, and an error that it got over": (
+        "[01/10/2026-09:11:50] [TRT] [W] fatal error: none\n[01/10/2026-09:11:51] [TRT] [E] 3: no such tactic\n"
+        "[01/10/2026-09:14:51] [TRT] [I] built in 148.9 s\n&&&& PASSED TensorRT.trtexec [TensorRT v100300]"
     ),
     "an information": "2026-01-01 10:00:00 | INFO | faiss.loader | Could not load library due to:\nOSError('x')",
 }
@@ -304,6 +325,7 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
         "Resolving dependencies... (2.1s)\n\n  - Installing torch (2.8.0)\n\nWriting lock file\n",
         "[nltk_data] Downloading package punkt_tab to /root/nltk_data...\n > Saved to output.wav\n",
         "Applied providers: ['CPUExecutionProvider']\n[APP.CORE] Processing to image succeed in 1.2 seconds\n",
+        "Fetching 11 files: 100%|####| 11/11 [00:00<00:00, 21it/s]\nHi!\nGeneration: 9 tokens, 88 tokens-per-sec\n",
         "`flash-attention` package not found, consider it: No module named 'flash_attn'.\nsaved 3 files in 1.2 s\n",
     ],
 )
@@ -407,6 +429,23 @@ def test_a_missing_module_is_told_with_what_brings_it() -> None:
     assert finding.message.startswith("the log shows a failure that is not known here: ")
     assert finding.remedy is not None
     assert finding.remedy.summary.startswith("see what brings the module `nobody_knows_it`")
+
+
+@pytest.mark.parametrize("behind", ["", "; 'torch._C' is not a package"])
+def test_a_package_without_one_of_its_modules_is_there_and_not_to_be_installed(behind: str) -> None:
+    """Python names the package itself where that is what it does not find."""
+    log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'torch._C._no_such_part'{behind}"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.message == "`torch` is there, and has no module `torch._C._no_such_part`"
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("nothing is to be installed under that name")
+
+
+def test_a_folder_of_several_distributions_may_lack_one_of_them() -> None:
+    log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'google.protobuf'"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("install `protobuf`")
 
 
 def test_the_end_of_a_long_line_is_quoted_with_its_beginning() -> None:

@@ -20,7 +20,7 @@ WENT_WELL = re.compile(
     r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
     r"|^(?:All )?[Dd]one[.!]?$|Executing transaction: (?:[-\\|/] )?done|Finished successfully|(?:Training"
     r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
-    r"|No broken requirements found|Startup time: "
+    r"|No broken requirements found|Startup time: |&&&& PASSED"
 )
 """A failure before such a line was got over."""
 _NEAR = 12

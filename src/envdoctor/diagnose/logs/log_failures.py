@@ -34,10 +34,13 @@ _MAY_TELL = re.compile(
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
     r"|cannot be loaded|Cannot find|Cannot import|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
-    r"|panic:|violation|Failure|LoadFile|Speicherz|segment|Abgebr|\u6bb5\u9519\u8bef|: Fail"
+    r"|panic:|no matching|\.exc\.|\[[EF]\] |violation|Failure|LoadFile|Speicherz|segment|Abgebr"
+    r"|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
-_EXCEPTION = re.compile(rf"(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*)?{EXCEPTIONS}(?::(?:\s|$)|$)")
+_EXCEPTION = re.compile(
+    rf"(?:[A-Za-z_]\w*\.)*(?:(?:_?[A-Z]\w*)?{EXCEPTIONS}|(?:exc|errors|exceptions)\.[A-Z]\w*)(?::(?:\s|$)|$)"
+)
 _NO_FAILURE = re.compile(r"(?:\w+\.)*(?:KeyboardInterrupt|SystemExit|GeneratorExit|StopIteration|CancelledError)\b")
 _CRASH = (
     r"(?:[\w./-]+: )*(?:line \d+: *)?(?:\d+ +)?"
@@ -73,7 +76,7 @@ _TELLING = re.compile(
             ),
             r"\S.{0,200}: Assertion [`'].+ failed",
             r"Assertion failed",
-            r"(?:CUDA|HIP|cuDNN|CUBLAS|NCCL|MIOpen|OpenCL|Vulkan)(?: \w+)? [Ee]rror\b.{0,3}:",
+            r"(?:CUDA|HIP|ROCm|SYCL|cuDNN|CUBLAS|NCCL|MIOpen|OpenCL|Vulkan)(?: \w+)? [Ee]rror\b.{0,3}:",
             (
                 r"(?:OMP: Error|rocBLAS error:|hipBLASLt error:"
                 r"|nvidia-container-cli: |NVIDIA-SMI has failed|FAIL : |\*+ EP Error|\[E:onnxruntime)"
@@ -117,7 +120,7 @@ _TELLING = re.compile(
             r"\S+ ?: The term '[^']+' is not recognized",
             r"\S*python[\d.]*(?:\.exe)?: (?:can't open file|No module named|Error while)",
             r"The system cannot find the (?:path|file|drive)(?: specified)?\.",
-            r"(?:docker: )?Error response from daemon: ",
+            r"(?:docker: )?(?:Error response from daemon|no matching manifest for)|(?:exec|standard).* format error",
             r"[a-z]\w*(?:\.\w+)*\.error: ",
             r"[\w.\\-]+ : (?:.* )?(?:cannot be loaded|Cannot find|Access to the path|is not recognized)",
             r"(?:FATAL|[Ff]atal)(?: ?:|\]) ?\S",

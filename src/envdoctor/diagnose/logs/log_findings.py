@@ -13,9 +13,9 @@ from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
 from envdoctor.diagnose.logs.got_over import WENT_WELL
-from envdoctor.diagnose.logs.hidden_package import hidden_package, remedy_of_hidden, told_of_hidden
 from envdoctor.diagnose.logs.log_failures import LogFailure, course_of_log, failures_of
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
+from envdoctor.diagnose.logs.missing_module import missing_module
 from envdoctor.diagnose.logs.missing_names import missing_names
 from envdoctor.diagnose.logs.pip_output import failures_of_pip
 from envdoctor.diagnose.logs.resolver_failure import ResolverFailure, conflicts_in
@@ -30,7 +30,6 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.resolution import Unmet
 from envdoctor.model.unknown import SubjectKind
-from envdoctor.shipped import data_file
 
 __all__ = ["NOT_UNDERSTOOD", "conflicts_of_log", "findings_of_log"]
 
@@ -45,14 +44,10 @@ _MAY_REFUSE = re.compile(
 _NEAR = 15
 """Lines between a failure and what explains it."""
 _MOST_SHOWN = 6
-_MODULE = re.compile(
-    r"(?:ModuleNotFoundError|ImportError|traceback\)): No module named '?([\w.]+)|No module named ([\w.]+)$"
-)
 _CRASHED = re.compile(
     r"[Ss]egmentation fault|[Aa]bort|core dumped|terminate called"
     r"|access violation|Fatal Python|[Bb]us error|Illegal instr"
 )
-_RELATIVE = re.compile(r"'__main__' is not a package|attempted relative import with no known parent package")
 _MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryError(?!: Cannot allocate write\+execute)|bad_alloc|\bKilled\b|No space left"
 )
@@ -68,7 +63,7 @@ _BEGINS = re.compile(
     r"(?:Collecting|Downloading(?! package |.{0,200}\d%\|)|Using cached|Building wheels?|Preparing metadata"
     r"|Getting requirements|Installing \w+|Resolving dependencies|Solving environment|Updating dependencies"
     r"|Looking in indexes|Processing \S*[/\\]|Obtaining|Cloning"
-    r"|Collecting package metadata|Fetching) ?"
+    r"|Collecting package metadata|Fetching(?!.{0,200}\d%\|)) ?"
 )
 _OF_A_PROGRAM = re.compile(
     r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
@@ -244,18 +239,19 @@ def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding
     shown = [item for item in failure.told if item[0] == failure.number]
     shown += [item for item in failure.told if item[0] != failure.number]
     also = left[:-1][-2:]
+    missing = missing_module(failure)
     yield Finding(
         rule=NOT_UNDERSTOOD,
         name="failure-not-understood",
         severity=Severity.INFO if worse else Severity.WARNING,
         subject="log",
         subject_kind=SubjectKind.LOG,
-        message=_missing(failure) or f"the log shows {_kind(failure)}: `{line}`",
+        message=(missing and missing[0]) or f"the log shows {_kind(failure)}: `{line}`",
         evidence=(
             *(Evidence(text, f"log line {number}") for number, text in shown[:_MOST_SHOWN]),
             *(Evidence(item.line, f"log line {item.number}") for item in also),
         ),
-        remedy=Remedy(_what_to_do(failure)),
+        remedy=Remedy(missing[1] if missing else _what_to_do(failure)),
         log_lines=(failure.number,),
     )
 
@@ -280,23 +276,6 @@ def _touch(failure: LogFailure, place: tuple[int, int]) -> bool:
     return place[0] <= failure.end + _NEAR and place[1] >= failure.begin - _NEAR
 
 
-def _module(failure: LogFailure) -> tuple[str, str] | None:
-    """Return the module that is missing and the distribution that brings it, empty where that is not known."""
-    module = _MODULE.search(failure.line)
-    if module is None:
-        return None
-    name = (module[1] or module[2]).partition(".")[0]
-    return name, next(iter(data_file("import-names")["modules"].get(name, ())), "")
-
-
-def _missing(failure: LogFailure) -> str:
-    """Return what the log shows where a module is missing of which it is known what brings it; else empty."""
-    name, brought_by = _module(failure) or ("", "")
-    if hidden := hidden_package(failure):
-        return told_of_hidden(hidden[0], sure=hidden[1])
-    return f"the module `{name}` is not there, which `{brought_by}` brings" if brought_by else ""
-
-
 def _kind(failure: LogFailure) -> str:
     """Return what a failure is, as far as its line tells."""
     if _MEMORY.search(failure.line):
@@ -306,17 +285,6 @@ def _kind(failure: LogFailure) -> str:
 
 def _what_to_do(failure: LogFailure) -> str:
     said = "\n".join(text for _, text in failure.told)
-    if hidden := hidden_package(failure):
-        return remedy_of_hidden(hidden[0], sure=hidden[1])
-    if _RELATIVE.search(failure.line):
-        return "start it as a part of its package, from the folder above that: `python -m PACKAGE.MODULE`"
-    if module := _module(failure):
-        name, brought_by = module
-        way = f"install `{brought_by}`" if brought_by else f"see what brings the module `{name}`, and install it"
-        return (
-            f"{way} into the environment that the program runs in, or start the program from its own folder where the "
-            "module is a part of it; `envdoctor check --env DIR` looks into it"
-        )
     if _MEMORY.search(said):
         return "memory or space ran out: give the program less to do at a time, or more room; no other version helps"
     if _CRASHED.search(said):

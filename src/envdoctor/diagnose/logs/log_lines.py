@@ -68,6 +68,11 @@ _OF_GLOG = re.compile(
     r"|FD from fork parent|ALTS creds ignored|grpc_wait_for_shutdown)"
 )
 """A line of the level E, as Google's loggers write it; those of the level F are failures whatever they say."""
+_OF_TENSORRT = re.compile(
+    r"(?:\[[\d/: -]{10,25}\] )?(?:\[TRT\] \[([VIWEF])\]|\[([VIWEF])\] (?=\[TRT\]|Error\[\d+\]: ))"
+)
+"""Its levels, each a letter between brackets, before or behind its name; trtexec leaves the name out."""
+_TENSORRT = {"V": "debug", "I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _MILD = {"trace", "debug", "info", "notice", "warn", "warning"}
 _GRAVE = {"error", "critical", "fatal", "severe"}
 
@@ -145,4 +150,6 @@ def _line(number: int, row: str) -> LogLine:
     stripped = rest.lstrip()
     if not level and _OF_GLOG.match(stripped):
         level = "error"
+    if found := _OF_TENSORRT.match(row):
+        level = _TENSORRT[found[1] or found[2]]
     return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level)
