@@ -176,3 +176,50 @@ def test_a_file_that_neither_the_script_s_folder_nor_the_checkout_has_is_missing
     contents = {**CHECKOUT, ".git/HEAD": "", "scripts/install.sh": "pip install -r all/requirements.txt\n"}
     (problem,) = read_files(contents, at="scripts/install.sh").problems
     assert problem.kind is ReadingProblemKind.MISSING_FILE
+
+
+CHANGED = {
+    "a.sh": "sed -i '/torch/d' requirements.txt\npip install -r requirements.txt\n",
+    "b.sh": "echo 'numpy<2' >> requirements.txt\npip install -r requirements.txt\n",
+    "c.sh": "grep -v torch requirements.txt > new && mv new requirements.txt\npip install -r requirements.txt\n",
+    "d.sh": "cat > requirements.txt <<EOF\ntorch\nEOF\npip install -r requirements.txt\n",
+    "e.sh": "sed -i.bak s/a/b/ requirements.txt\ncp requirements.txt all.txt\npip install -r all.txt\n",
+    "f.sh": "cd sub\necho six | tee -a ../requirements.txt\ncd ..\npip install -r requirements.txt\n",
+    "g.sh": "sed -i s/own/other/ pyproject.toml\npip install .\n",
+    "a.bat": "echo numpy^<2>> requirements.txt\npip install -r requirements.txt\n",
+    "a.ps1": "Add-Content requirements.txt 'numpy<2'\npip install -r requirements.txt\n",
+    "Dockerfile": "FROM x\nCOPY . .\nRUN sed -i /torch/d requirements.txt && pip install -r requirements.txt\n",
+    "Dockerfile.named": "FROM x\nWORKDIR $A\nRUN sed -i s/a/b/ requirements.txt\nRUN pip install -r requirements.txt\n",
+}
+UNCHANGED = {
+    "a.sh": "pip install -r requirements.txt\nsed -i '/torch/d' requirements.txt\npip freeze > requirements.txt\n",
+    "b.sh": "sed -i 's/\\r$//' requirements.txt\npip install -r requirements.txt\n",
+    "c.sh": "sed -i s/a/b/ sub/requirements.txt\npip install -r requirements.txt\n",
+    "d.sh": "sed '/torch/d' requirements.txt\npip install -r requirements.txt > requirements.log\n",
+    "e.sh": "echo six >> all.txt\ncp requirements.txt all.txt\npip install -r all.txt\n",
+    "Dockerfile": "FROM x\nRUN sed -i s/a/b/ /etc/apt/sources.list\nCOPY . .\nRUN pip install -r requirements.txt\n",
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_file_that_the_script_changes_is_not_the_one_that_lies_here(read_files, name):
+    project = read_files({**CHECKOUT, name: CHANGED[name]}, at=name)
+    assert names(project) == []
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD]
+
+
+@pytest.mark.parametrize("name", UNCHANGED)
+def test_a_file_is_read_that_the_script_changes_later_or_not_at_all(read_files, name):
+    project = read_files({**CHECKOUT, name: UNCHANGED[name]}, at=name)
+    assert (names(project), project.unread) == (["main"], ())
+
+
+def test_a_changed_file_is_told_with_the_line_that_changes_it(read_files):
+    (problem,) = read_files({**CHECKOUT, "a.sh": CHANGED["a.sh"]}, at="a.sh").problems
+    assert problem.message == "`requirements.txt` is not what lies here: line 1 of `a.sh` changes it"
+
+
+def test_a_list_of_another_stage_is_not_the_one_of_that_name_in_the_checkout(read_files):
+    text = "FROM x AS b\nRUN git clone https://git.example/a/b /b\nFROM y\nCOPY --from=b /b/requirements.txt .\n"
+    project = read_files({**CHECKOUT, "Dockerfile": text + "RUN pip install -r requirements.txt\n"}, at="Dockerfile")
+    assert (names(project), project.unread) == ([], ("requirements.txt",))

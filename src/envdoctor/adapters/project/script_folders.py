@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from fnmatch import filter as named_like
 from pathlib import Path
-from urllib.parse import unquote
 
 from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
 from envdoctor.adapters.project.requirements_file import is_project
+from envdoctor.adapters.project.script_paths import ByScript, below, last_name, outputs, repository_name
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["ByScript", "ScriptFolders", "below"]
+__all__ = ["ScriptFolders"]
 
 _CLONE_WITH_VALUE = frozenset(
     {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference",
@@ -26,8 +26,11 @@ _CLONE_WITH_VALUE = frozenset(
 _DOWNLOADERS = frozenset({"wget", "curl", "aria2c", "invoke-webrequest", "iwr", "gdown", "bitsadmin", "certutil"})
 _UNPACKERS = frozenset({"unzip", "tar", "7z", "7za", "bsdtar", "expand-archive"})
 _COPIERS = frozenset({"cp", "mv", "ln", "rsync", "copy", "move", "copy-item", "move-item"})
-_WRITERS = frozenset({"tee", "out-file", "set-content"})
-_OUTPUT = re.compile(r"^(?:-o|-O|--output(?:-file)?)(?:=(.*))?$")
+_WRITERS = frozenset({"tee", "out-file", "set-content", "add-content"})
+_EDITORS, _IN_PLACE = frozenset({"sed", "gsed", "perl"}), re.compile(r"-[a-zA-Z]*i|--in-place")
+_LINE_ENDS = re.compile(r"s(.)(?:\\r|\\x0D|\^M)\$?\1\1g?", re.I)
+_LISTS = re.compile(r"(?:pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.txt)$", re.I)
+"""What may tell what a project asks for."""
 _WITHIN = frozenset({"sudo", "then", "else", "do", "&", "call", "!", "{"})
 _PATTERN = re.compile(r"[*?\[]")
 _COMPUTED = re.compile(r"[$`%]")
@@ -40,16 +43,6 @@ _DEEPEST = 100
 """Parts of a path; a script that goes on and on into what it clones takes the square of its length."""
 _MOST_LEADS = 200
 """Things that a script copies, of which it is remembered where they went."""
-
-
-@dataclass(frozen=True, slots=True)
-class ByScript:
-    """What is in a folder only when the script runs."""
-
-    line: int
-    made: bool = False
-    """The script writes it, and fetches it from nowhere."""
-    url: str = ""
 
 
 @dataclass(slots=True)
@@ -77,6 +70,8 @@ class ScriptFolders:
     """Paths as the script sees them, with a slash behind each, and what of the checkout is there."""
     _by_script: dict[str, ByScript] = field(default_factory=dict)
     """Folders and files that it has fetched or written by now, by name."""
+    _changed: dict[Path, ByScript] = field(default_factory=dict)
+    """Files of the checkout that it has written to by now."""
     _unpacked: ByScript | None = None
     """What puts folders there whose names are not known."""
     _names: set[str] = field(default_factory=set)
@@ -86,7 +81,7 @@ class ScriptFolders:
         self._here = Path("/") if self.container else self.beside
 
     def copy(self, script: Path | None = None) -> ScriptFolders:
-        """Return where another reader, or another script that is run here, begins; what either brings both see."""
+        """Return where another reader, or another script that is run here, begins; both see what either brings."""
         other = replace(self, beside=self.beside if script is None else script.parent, _pushed=[*self._pushed])
         other._here, other._before, other._shells = self._here, self._before, [*self._shells]
         other.starts = self.starts if script is None else ()
@@ -136,22 +131,20 @@ class ScriptFolders:
         elif self.container and first in {"copy", "add"}:
             self._copy(rest, line)
         elif first in _COPIERS:
-            *sources, target = [word for word in rest if not word.startswith("-")] or [""]
-            self._put([self._found(seen) for word in sources if (seen := self._joined(word))], target, whole=True)
-            self._note([*sources, target], ByScript(line, made=True))
-        elif first in _WRITERS:
-            self._note(rest, ByScript(line, made=True))
+            self._take_along([word for word in rest if not word.startswith("-")] or [""], line)
         else:
-            self._note(_outputs(rest), ByScript(line, made=True))
-        self._note([word.text for word in command.into], ByScript(line, made=True))
+            self._edit(first, rest, line)
+        self._write([word.text for word in command.into], line)
 
     def located(self, text: str) -> Path | None:
         """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
         seen, written = self._joined(text), text.replace("\\", "/")
-        found = self._found(seen) if seen is not None else None
+        found = self._unchanged(seen) if seen is not None else None
         if found is not None and os.path.isfile(found):
             return found
-        if seen is None or (self._source(seen) if self.container else self.by_script(text)) is not None:
+        if seen is None:
+            return None
+        if (self._changed.get(seen) or self._source(seen)) if self.container else self.by_script(text):
             return None  # A file of that name in the checkout is another one.
         name = written.rpartition("/")[2].rpartition("~dp0")[2]
         guesses = [below(self.beside, text), self.beside / name, below(self.boundary, text)]
@@ -161,11 +154,17 @@ class ScriptFolders:
     def by_script(self, text: str) -> ByScript | None:
         """Return what brings a file or folder which is not here, None where the script brings none of that name."""
         seen = self._joined(text)
-        if seen is None or self._found(seen) is not None:
-            return None
+        changed = self._changes_of(seen) if seen is not None else None
+        if seen is None or changed is not None or self._found(seen) is not None:
+            return changed
         away = self._found(self._here) is None and self._here != Path("/")
         deep = away or "/" in text.replace("\\", "/").strip("./")
         return self._source(seen) or (self._unpacked if deep else None)
+
+    def _changes_of(self, seen: Path) -> ByScript | None:
+        """Return what changes a file, or what tells what the project in a folder asks for."""
+        inside = (what for path, what in self._changed.items() if path.parent == seen and _LISTS.match(path.name))
+        return self._changed.get(seen) or next(inside, None)
 
     def _source(self, seen: Path) -> ByScript | None:
         above = self.beside.parent
@@ -187,6 +186,10 @@ class ScriptFolders:
     def _found(self, seen: Path) -> Path | None:
         """Return what of the checkout is at a path as the script sees it."""
         return next(self._candidates(seen), None)
+
+    def _unchanged(self, seen: Path) -> Path | None:
+        """Return what of the checkout is there as it lies in the checkout."""
+        return self._found(seen) if seen not in self._changed else None
 
     def _candidates(self, seen: Path) -> Iterator[Path]:
         """Yield what may be there, first what was put there last."""
@@ -239,12 +242,40 @@ class ScriptFolders:
                 config = file_bytes(self.boundary / ".git" / "config", "").decode("utf-8", "replace")
             except ProjectFileError:
                 config = ""
-            names = [self.boundary.name, self.beside.name, *(_repository(url) for url in _REMOTE.findall(config))]
+            names = [self.boundary.name, self.beside.name, *(repository_name(url) for url in _REMOTE.findall(config))]
             self._names = {each.lower() for each in names}
         return name != "" and name.lower() in self._names
 
     def _note(self, words: Iterable[str], what: ByScript) -> None:
-        self._by_script |= {name: what for word in words if (name := _last(word)) not in _NO_NAMES}
+        self._by_script |= {name: what for word in words if (name := last_name(word)) not in _NO_NAMES}
+
+    def _write(self, words: Sequence[str], line: int) -> None:
+        self._note(words, ByScript(line, made=True))
+        self._change(words, line)
+
+    def _edit(self, program: str, rest: Sequence[str], line: int) -> None:
+        """Take note of what a program writes."""
+        if program in _WRITERS:
+            self._write(rest, line)
+        elif program in _EDITORS and any(_IN_PLACE.match(word) for word in rest):
+            self._change([] if any(_LINE_ENDS.fullmatch(word) for word in rest) else rest, line)
+        else:
+            self._note(outputs(rest), ByScript(line, made=True))
+
+    def _take_along(self, words: Sequence[str], line: int) -> None:
+        """Take note of what is copied or moved."""
+        *sources, target = words
+        found = [self._unchanged(seen) for word in sources if (seen := self._joined(word))]
+        self._change([] if any(found) else [target], line)
+        self._put(found, target, whole=True)
+        self._note(words, ByScript(line, made=True))
+
+    def _change(self, words: Sequence[str], line: int) -> None:
+        """Take note of files of the checkout that are not any more what lies there."""
+        for word in words:
+            seen = self._joined(word) if "." in word else None
+            if seen is not None and seen not in self._changed and self.located(word) is not None:
+                self._changed[seen] = ByScript(line, made=True, here=True)
 
     def _clone(self, rest: list[str], line: int) -> None:
         named = [
@@ -252,11 +283,11 @@ class ScriptFolders:
             for at, word in enumerate(rest)
             if not word.startswith("-") and not (at and rest[at - 1] in _CLONE_WITH_VALUE)
         ]
-        folder = named[1] if len(named) > 1 else _repository(named[0]) if named else ""
+        folder = named[1] if len(named) > 1 else repository_name(named[0]) if named else ""
         seen = self._joined(folder)
         if seen is None or not folder or _COMPUTED.search(folder):
             self._unpacked = ByScript(line)
-        elif self._is_own(_repository(named[0])):
+        elif self._is_own(repository_name(named[0])):
             self._leads.append((_slashed(seen), self.boundary))
         else:
             self._by_script[seen.name] = ByScript(line)
@@ -274,7 +305,9 @@ class ScriptFolders:
             if any(found) or (not elsewhere and (_PATTERN.search(source) or posixpath.splitext(source)[1])):
                 continue
             place = self._joined(target)
-            if place is not None and place.name:
+            if elsewhere and posixpath.splitext(source)[1]:
+                self._note([source, target], ByScript(line))
+            elif place is not None and place.name:
                 self._by_script[place.name] = ByScript(line)
             else:
                 self._unpacked = ByScript(line)
@@ -285,9 +318,10 @@ class ScriptFolders:
         for source in sources:
             if source is not None and place is not None:
                 within = whole or not os.path.isdir(source)
-                self._leads += [
-                    (_slashed(each), source) for each in ([place, place / source.name] if within else [place])
-                ]
+                places = [place, place / source.name] if within else [place]
+                self._leads += [(_slashed(each), source) for each in places]
+                for each in places:
+                    self._changed.pop(each, None)
         del self._leads[:-_MOST_LEADS]
 
     def _of_context(self, source: str) -> Iterator[Path]:
@@ -305,25 +339,3 @@ class ScriptFolders:
 
 def _slashed(path: Path) -> str:
     return path.as_posix().rstrip("/") + "/"
-
-
-def _outputs(words: Sequence[str]) -> Iterator[str]:
-    """Yield the files that a command is told to write."""
-    for word, following in zip(words, [*words[1:], ""], strict=False):
-        if (match := _OUTPUT.match(word)) is not None:
-            yield match[1] or following
-
-
-def _last(word: str) -> str:
-    """Return the name of a file or folder, of a URL too, as who fetches it calls the file."""
-    return unquote(re.split(r"[\\/:=]", re.split(r"[?#]", word)[0].rstrip("/"))[-1])
-
-
-def _repository(url: str) -> str:
-    return _last(url.strip()).removesuffix(".git")
-
-
-def below(directory: Path, text: str) -> Path:
-    """Return the file that a script names, with variables (``%~dp0``, ``$PSScriptRoot``) taken for its own folder."""
-    plain = re.sub(r"%~dp0|%\w+%", "", text).replace("\\", "/")
-    return directory.joinpath(*(part for part in plain.split("/") if part not in ("", ".") and "$" not in part))

@@ -16,8 +16,9 @@ from envdoctor.adapters.project.other_installers import OtherInstall, ReadFrom
 from envdoctor.adapters.project.pip_command import PipCommand
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements, is_project
-from envdoctor.adapters.project.script_folders import ByScript, ScriptFolders
+from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_options import keep_options, not_told, with_variables
+from envdoctor.adapters.project.script_paths import ByScript
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word
 from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
@@ -206,6 +207,8 @@ def _include(draft: Draft, script: Script, word: Word, circumstances: Circumstan
 
 
 def _not_here(script: Script, word: Word, later: ByScript) -> str:
+    if later.here:
+        return f"`{word.text}` is not what lies here: line {later.line} of `{script.file.shown}` changes it"
     way_on = "writes it" if later.made else "fetches it; clone or download it, and run `envdoctor check` there"
     return f"`{word.text}` is not here: line {later.line} of `{script.file.shown}` {way_on}"
 
