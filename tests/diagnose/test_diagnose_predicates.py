@@ -153,6 +153,14 @@ def test_a_fact_that_could_not_be_looked_for_is_unknown(tmp_path) -> None:
     assert answer(tmp_path, '{ fact = "driver.version", state = "absent" }', Examination(facts=facts)) is None
 
 
+def test_what_conda_brings_along_is_not_known_to_be_absent(tmp_path) -> None:
+    line = replace(require("a==1.0"), conda=True)
+    plain = Examination(target=target_of("linux/x86_64/3.11/cpu"), resolution=resolution_of(resolved("a==1.0")))
+    assert answer(tmp_path, '{ absent = "b" }', plain) is True
+    by_conda = replace(plain, resolution=resolution_of(resolved("a==1.0", wanted_by=[line])))
+    assert answer(tmp_path, '{ absent = "b" }', by_conda) is None
+
+
 def test_overrides_in_force(tmp_path) -> None:
     when = '{ override = "torch" }'
     plain = Examination(target=target_of("linux/x86_64/3.11/cpu"), resolution=resolution_of(resolved("torch==2.4.1")))
