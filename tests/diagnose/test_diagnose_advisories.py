@@ -80,6 +80,29 @@ def test_a_plan_and_an_environment_are_asked_apart() -> None:
     assert not [item for item in advise(examination_of(planned)) if item.name == "gradio4-pydantic-211"]
 
 
+@pytest.mark.parametrize(
+    ("code", "data", "says", "not_said"),
+    [
+        ("ADV420", {"installed": ["torch==2.5.1", "torchao==0.18.0"]}, "Take torchao 0.12", "0.17"),
+        ("ADV420", {"installed": ["torch==2.6.0", "torchao==0.18.0"]}, "Take torchao 0.17", "0.12"),
+        ("ADV439", {"installed": ["torch==2.7.1", "triton-windows==3.2.0"], "gpu": "sm_75"}, "torch 2.6", "==3.3"),
+        ("ADV439", {"installed": ["torch==2.7.1", "triton-windows==3.2.0"], "gpu": "sm_86"}, "==3.3", "torch 2.6 w"),
+        ("ADV450", {"plan": ["jax==0.7.1", "jaxlib==0.7.1"]}, "jax[cuda12]", "jax[cuda13]"),
+        ("ADV451", {"plan": ["jax==0.4.20", "jaxlib==0.4.38"]}, "jaxlib==0.4.20", "JAX's own list"),
+        # The index has no jaxlib 0.4.14.
+        ("ADV451", {"plan": ["jax==0.4.14", "jaxlib==0.4.38"]}, "JAX's own list", "jaxlib==0.4.14"),
+        ("ADV455", {"plan": ["jax==0.4.25"]}, "jax[cuda12]==0.4.25", "jax[cpu]"),
+        ("ADV455", {"plan": ["jax==0.4.14"]}, "JAX's own list", "==0.4.14"),
+    ],
+)
+def test_a_remedy_can_be_had_for_the_versions_there(code, data, says, not_said) -> None:
+    found = advise(examination_of({"target": "linux/x86_64/3.11/cuda", **data}))
+    (finding,) = (item for item in found if item.rule == code)
+    assert finding.remedy is not None
+    assert says in finding.remedy.summary
+    assert not_said not in finding.remedy.summary
+
+
 def test_what_is_not_known_does_not_fire() -> None:
     examination = examination_of({"plan": ["torchcodec==0.11.1"]})
     assert not [item for item in advise(examination) if item.name == "torchcodec-needs-ffmpeg-shared"]

@@ -232,6 +232,8 @@ NVIDIA = {"gpu[0].vendor": "nvidia", "gpu[0].architecture": "sm_86"}
 MAC = {"target": "macos/arm64/3.11/unknown"}
 NO_DRIVER = "RuntimeError: Found no NVIDIA driver on your system."
 NO_CU118 = "ERROR: No matching distribution found for torch==2.7.1+cu118"
+EMPTY = "      THIS PROJECT 'nvidia-cublas-cu13' IS DEPRECATED."
+NO_COUNT = "RuntimeError: Unexpected error from cudaGetDeviceCount()."
 
 
 @pytest.mark.parametrize(
@@ -255,6 +257,14 @@ NO_CU118 = "ERROR: No matching distribution found for torch==2.7.1+cu118"
          {"target": "linux/x86_64/3.12/rocm", "wsl": True, "gpu": "gfx1031"}, "In WSL", "=10.3.0"),
         ("ADV006", "RuntimeError: Detected that PyTorch and TorchAudio were compiled with different CUDA versions.",
          {"installed": ["torch==2.15.0", "torchaudio==2.11.0"]}, "torchaudio 2.11.1 or later", "is for torch"),
+        ("ADV117", "RuntimeError: module was compiled against NumPy C-API version 0x14 (NumPy 2.3)", {}, "0x14 2.3", "below 2 where"),
+        ("ADV409", f"{EMPTY}\nnext: tensorrt", {}, "Ask for the name without", "10.13"),
+        ("ADV409", f"Collecting nvidia-cublas-cu13 (from tensorrt-cu13==10.13.3.9)\n{EMPTY}", {}, "10.13.3.9.post1",
+         "Ask for"),
+        ("ADV421", "dlopen(/U/tensorflow-plugins/libmetal_plugin.dylib, 0x0006): Symbol not found: _TF_GetInput",
+         {"target": "macos/arm64/3.12/mps"}, "Take tensorflow-metal away", "or take"),
+        ("ADV423", f"{NO_COUNT} Error 34: CUDA driver is a stub library", {}, "`stubs` off", "restart"),
+        ("ADV423", f"{NO_COUNT} Error 304: OS call failed", {}, "restart", "stubs"),
     ],
 )  # fmt: skip
 def test_a_remedy_fits_the_machine_and_what_is_installed(code, log, data, says, not_said) -> None:
