@@ -281,3 +281,79 @@ def test_a_script_for_another_system_is_said_to_be_one(read_files, name, platfor
     assert [line.name for line in project.requirements] == ["six"]
     assert [each.message.partition(":")[0] for each in project.problems] == ([said] if said else [])
     assert not project.unread
+
+
+MENU = """@echo off
+set /p c=which
+if "%c%"=="1" goto nvidia
+if "%c%"=="2" goto amd
+goto cpu
+:nvidia
+pip install torch==2.3.0
+goto common
+:amd
+pip install torch==2.1.0
+goto common
+:cpu
+pip install torch==2.2.0
+:common
+pip install numpy || goto failed
+exit /b 0
+:failed
+pip install six
+"""
+
+
+@pytest.mark.parametrize(("backend", "torch"), [("cuda", "2.3.0"), ("rocm", "2.1.0"), ("cpu", "2.2.0"), ("", "2.3.0")])
+def test_of_the_parts_of_a_batch_file_that_goto_keeps_apart_one_counts(read_files, backend, torch):
+    project = read_files({"i.bat": MENU}, at="i.bat", target_backend=backend)
+    assert [one.pep508 for one in project.requirements] == [f"torch=={torch}", "numpy"]
+    assert [one.reason for one in project.left_out] == [LeftOut.BRANCH, LeftOut.BRANCH, LeftOut.FALLBACK]
+
+
+ALONG = {
+    "skip.bat": "if exist venv goto go\npip install one\n:go\npip install two\n",
+    "calls.bat": "call :cpu\npip install two\ngoto :eof\n:cpu\npip install one\nexit /b\n",
+    "again.bat": ":top\npip install one\nif errorlevel 1 (\n  pause\n  goto top\n)\npip install two\n",
+    "group.bat": "if not exist x (\n  pip install one\n  goto go\n)\n:go\npip install two\n",
+    "check.sh": 'if [ -z "$X" ]; then echo no; exit 1; fi\npip install one\npip install two\n',
+    "case.sh": "case $1 in\n -h) exit 0;;\n *) pip install one;;\n -v) exit;;\nesac\npip install two\n",
+    "inner.sh": "(pip install one; exit 1)\npip install two\n",
+    "or.sh": "cd x || exit 1\npip install one || exit 1\npip install two\nexit 0\n",
+    "Dockerfile": "FROM x\nRUN if a; then pip install one; exit 0; fi\nRUN pip install two\n",
+    "check.ps1": "if (-not $x) {\n  exit 1\n}\npip install one\nif ($y) { exit }\npip install two\n",
+}
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_what_runs_in_one_go_is_added_up(read_files, name):
+    project = read_files({name: ALONG[name]}, at=name)
+    assert sorted(one.pep508 for one in project.requirements) == ["one", "two"]
+
+
+LEAVING = {
+    "a.sh": 'if [ "$1" = cuda ]; then\n  pip install one\n  exit 0\nfi\npip install two\n',
+    "b.sh": 'if [ "$1" = rocm ]; then pip install two; exit; fi\npip install one\n',
+    "c.sh": "if [ -d x ]; then\n  pip install two\n  exit\nfi\nmake\npip install one\npip install one\n",
+    "a.bat": 'if "%1"=="cuda" (\n  pip install one\n  exit /b\n)\npip install two\n',
+    "b.bat": 'if "%1"=="cuda" (\n  pip install one\n  goto end\n)\npip install two\n:end\n',
+    "a.ps1": "if ($Gpu -eq 'cuda') {\n  pip install one\n  exit\n}\npip install two\n",
+}
+
+
+@pytest.mark.parametrize("name", LEAVING)
+def test_what_follows_a_branch_that_ends_the_script_excludes_it(read_files, name):
+    project = read_files({name: LEAVING[name]}, at=name, target_backend="cuda")
+    assert {one.pep508 for one in project.requirements} == {"one"}
+    assert {one.reason for one in project.left_out} == {LeftOut.BRANCH}
+
+
+def test_the_cases_of_a_switch_exclude_each_other(read_files):
+    text = 'switch ($Gpu) {\n  "rocm" { pip install one }\n  "cuda" {\n    pip install two\n  }\n  default { }\n}\n'
+    project = read_files({"i.ps1": f"{text}pip install three\n"}, at="i.ps1", target_backend="cuda")
+    assert [one.pep508 for one in project.requirements] == ["two", "three"]
+
+
+def test_many_jumps_are_looked_at_in_no_more_than_their_number(read_files):
+    text = "".join(f"if x goto l{n}\n:l{n}\npip install p{n}\ngoto l{n + 1}\n" for n in range(3000))
+    assert len(read_files({"i.bat": text}, at="i.bat").requirements) == 3000

@@ -15,8 +15,10 @@ from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructio
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.other_installers import OtherInstall, dialect_of, read_other_install, script_run_by
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
-from envdoctor.adapters.project.script_branches import JudgedFor, branches_of, fallbacks, group_after, taken
+from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
+from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.script_folders import ScriptFolders
+from envdoctor.adapters.project.script_jumps import jumped
 from envdoctor.adapters.project.script_options import Exports
 from envdoctor.adapters.project.script_paths import below
 from envdoctor.adapters.project.script_steps import Script, run_install, run_other
@@ -121,6 +123,9 @@ def _read(draft: Draft, script: Script) -> None:
     target = JudgedFor((draft.environment or {}).get("sys_platform", ""), draft.backend)
     instead = fallbacks(listed, installing, target)
     first = [at for at, _ in enumerate(places) if installing[at] and at not in instead]
+    if not script.folders.starts:  # else each instruction or line is a script of its own
+        instead = {**instead, **jumped(listed, first, places, conditions, target, dialect)}
+        first = [at for at in first if at not in instead]
     versions = [_VERSIONS.findall(" ".join(word.text for word in listed[at].words)) for at in first]
     counting = taken([places[at] for at in first], conditions, target, versions)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):

@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
+from envdoctor.adapters.project.script_conditions import JudgedFor, compared
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import LeftOut
 
-__all__ = ["Branch", "JudgedFor", "branches_of", "fallbacks", "group_after", "taken"]
+__all__ = ["Branch", "branches_of", "failed", "fallbacks", "group_after", "taken"]
 
 _TESTS = ("[", "[[", "test")
 _CHAINED = ("&&", "||")
@@ -20,24 +21,6 @@ _FAILED = re.compile(
     r"|\bnot\s+\"?[%!]errorlevel[%!]\"?\s*(?:==|equ)\s*\"?0",
     re.I,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedFor:
-    """What the conditions of a script are held against; empty where it is not known."""
-
-    platform: str = ""
-    """``sys_platform`` of the target."""
-    backend: str = ""
-    """What runs the tensors there."""
-
-    def may_have(self, condition: str) -> bool:
-        """Return whether a condition speaks of no other system, and of no other maker's cards, than the target's."""
-        systems = {system for system, words in _SYSTEMS if words.search(condition)}
-        if self.platform and systems and self.platform not in systems:
-            return False
-        backends = {name for said in _compared(condition) for name, words in _BACKENDS if words.fullmatch(said)}
-        return self.backend not in _ALONE or not backends or self.backend in backends
 
 
 def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Mapping[int, LeftOut]:
@@ -52,7 +35,7 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
             instead = group_after(listed, at) if tried else range(0)
         elif said.startswith("if ! ") and installs[at]:
             instead = _then(listed, at)
-        elif _FAILED.search(said) and _is_after_install(listed, installs, at):
+        elif failed(said) and _is_after_install(listed, installs, at):
             instead = range(at, at + 1) if installs[at] else _body(listed, at)
         elif said == "catch" and any(installs[each] for each in _group_before(listed, at)):
             instead = group_after(listed, at)
@@ -60,6 +43,11 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
             continue
         found |= {each: LeftOut.FALLBACK for each in instead if installs[each] and each not in found}
     return found
+
+
+def failed(said: str) -> bool:
+    """Return whether a condition asks whether the command before it has failed."""
+    return _FAILED.search(said) is not None
 
 
 def _for_another_target(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Iterator[int]:
@@ -134,24 +122,9 @@ def _said(command: Command) -> str:
     return " ".join(word.text for word in command.words).lower().lstrip("@")
 
 
-_SYSTEMS = (
-    ("darwin", re.compile(r"darwin|macos|\bosx\b", re.I)),
-    ("win32", re.compile(r"msys|mingw|cygwin|windows|win32|\bnt\b", re.I)),
-    ("linux", re.compile(r"linux|ubuntu|debian", re.I)),
-)
-_BACKENDS = (
-    ("cuda", re.compile(r"cuda[\d.]*|nvidia|cu\d{2,3}|geforce", re.I)),
-    ("rocm", re.compile(r"rocm[\d.]*|hip|amd|radeon", re.I)),
-    ("xpu", re.compile(r"xpu|ipex", re.I)),
-    ("mps", re.compile(r"mps|metal", re.I)),
-    ("cpu", re.compile(r"cpu", re.I)),
-)
-_ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
-"""Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
-_EQUALS = re.compile(r"(?:(?<![=!<>~])={1,2}|\s-i?eq\s)\s*[\"']?([\w.+-]+)[\"']?(?=[\s\])}]|$)", re.I)
-_OTHERWISE = re.compile(r"!|\|\||\bnot\b|-i?ne\b|-z\b", re.I)
 _QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
-_IF, _ELSE = re.compile(r"\b(?:if|switch)\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
+_IF, _ELSE = re.compile(r"\bif\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
+_SWITCH = re.compile(r"\bswitch\b", re.I)
 _NONE = -1
 _DEEPEST = 100
 """Blocks in one another; what stands deeper counts to the last of them."""
@@ -173,6 +146,8 @@ class _Walk:
 
     blocks: int = 0
     open: list[Branch | None] = field(default_factory=list)
+    switches: list[int] = field(default_factory=list)
+    """How many are open within each `switch` of PowerShell that is."""
     closed: Branch | None = None
     conditions: dict[Branch, str] = field(default_factory=dict)
 
@@ -192,6 +167,14 @@ class _Walk:
 
     def leave(self) -> None:
         self.closed = self.open.pop() if self.open else None
+        if self.switches and len(self.open) < self.switches[-1]:
+            self.switches.pop()
+
+    def switch(self) -> None:
+        """Enter a block whose blocks exclude each other."""
+        self.open.append(None)
+        self.closed = None
+        self.switches.append(len(self.open))
 
     def _push(self, branch: Branch, condition: str) -> None:
         self.open.append(branch)
@@ -261,8 +244,12 @@ def _of_brackets(text: str, dialect: Dialect, walk: _Walk) -> Iterator[tuple[int
             at = found.end()
             if found[0] == closing:
                 walk.leave()
+            elif walk.switches and len(walk.open) == walk.switches[-1]:
+                (walk.enter if walk.closed is None else walk.go_on)(f"= {said.strip()}")
             elif _ELSE.search(before):
                 walk.go_on(said)
+            elif _SWITCH.search(before):
+                walk.switch()
             elif _IF.search(before):
                 walk.enter(said)
             else:
@@ -295,7 +282,7 @@ def taken(
     for block, found in sorted(numbers.items()):
         fitting = [number for number in found if target.may_have(conditions.get(Branch(block, number), ""))]
         named = _before(block, installs, versions, chosen)
-        for_one = (n for n in fitting if named.intersection(_compared(conditions.get(Branch(block, n), ""))))
+        for_one = (n for n in fitting if named.intersection(compared(conditions.get(Branch(block, n), ""))))
         chosen[block] = next(for_one, fitting[0] if fitting else _NONE)
     if any(all(chosen[branch.block] == branch.number for branch in path) for path in installs):
         return chosen
@@ -316,13 +303,3 @@ def _before(
         if all(chosen.get(branch.block) == branch.number for branch in path):
             found.update(named)
     return frozenset(found)
-
-
-def _compared(condition: str) -> Sequence[str]:
-    """Return what a condition asks a value to be: the patterns of a `case`, or what `=` is followed by."""
-    if _OTHERWISE.search(condition):
-        return ()
-    first, _, last = condition.strip().rpartition(" in ")
-    if first.startswith("$") or not re.search(r"[\s=]", last):
-        return [pattern.strip("*") for pattern in last.split("|")]
-    return _EQUALS.findall(condition)
