@@ -168,3 +168,29 @@ def test_what_stands_in_tells_nothing_of_another_processor(tag: str, conflict: b
     diagnosis = diagnose(Manifest(read("triton==3.3.1"), JETSON), StandingIn(table))
     assert bool(diagnosis.conflicts) is conflict
     assert ("triton" in {unknown.subject.name for unknown in diagnosis.unknowns}) is not conflict
+
+
+class HalfReached(MemoryIndex):
+    """The default index's own files, beside an index that could not be reached."""
+
+    def page(self, name: str) -> ProjectPage:
+        why = Unknown(UnknownKind.UNREACHABLE, Subject(SubjectKind.PACKAGE, name), index="further")
+        return replace(super().page(name), unread=why)
+
+
+@pytest.mark.parametrize(
+    ("jaxlib", "conflict"),
+    [
+        ({"0.4.20": []}, False),
+        ({"0.4.20": [], "0.4.20+cuda11.cudnn86": []}, True),
+        ({"0.4.20": [], "0.4.20+cuda12.cudnn89": []}, False),
+    ],
+)
+def test_a_release_without_a_label_tells_nothing_of_builds_that_another_index_may_have(
+    jaxlib: dict[str, Any], conflict: bool
+) -> None:
+    table = {"jax": {"0.4.20": ["jaxlib==0.4.20+cuda12.cudnn89"]}, "jaxlib": jaxlib}
+    diagnosis = diagnose(Manifest(read("jax==0.4.20"), LINUX), HalfReached(table))
+    assert bool(diagnosis.conflicts) is conflict
+    asked = {unknown.subject.name for unknown in diagnosis.unknowns}
+    assert ("jaxlib" in asked) is (len(jaxlib) == 1)

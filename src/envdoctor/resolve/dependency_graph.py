@@ -168,7 +168,9 @@ class DependencyGraph:
             return
         wanted = SpecifierSet(",".join(str(each).partition("+")[0] for each in specifier))
         fitting = [each for each in page.versions if wanted.contains(each.public, prereleases=True)]
-        told = not all(stands_in_elsewhere(page, each, self.manifest.target) for each in fitting)
+        # What has no label says nothing of builds with one.
+        of_kind = [each for each in fitting if each.local] if "+" in str(specifier) else fitting
+        told = not all(stands_in_elsewhere(page, each, self.manifest.target) for each in of_kind)
         if not told and not any(wanted.filter(page.denied, prereleases=True)):
             self.lacking[page.name] = replace(page.unread, subject=Subject(SubjectKind.PACKAGE, page.name))
 
