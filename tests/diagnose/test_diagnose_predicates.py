@@ -18,6 +18,7 @@ from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
 HEAD = """
 [[project]]
@@ -153,12 +154,14 @@ def test_a_fact_that_could_not_be_looked_for_is_unknown(tmp_path) -> None:
     assert answer(tmp_path, '{ fact = "driver.version", state = "absent" }', Examination(facts=facts)) is None
 
 
-def test_what_conda_brings_along_is_not_known_to_be_absent(tmp_path) -> None:
+def test_what_conda_brings_along_or_could_not_be_read_is_not_known_to_be_absent(tmp_path) -> None:
     line = replace(require("a==1.0"), conda=True)
     plain = Examination(target=target_of("linux/x86_64/3.11/cpu"), resolution=resolution_of(resolved("a==1.0")))
     assert answer(tmp_path, '{ absent = "b" }', plain) is True
     by_conda = replace(plain, resolution=resolution_of(resolved("a==1.0", wanted_by=[line])))
     assert answer(tmp_path, '{ absent = "b" }', by_conda) is None
+    unread = Unknown(UnknownKind.UNREACHABLE, Subject(SubjectKind.PACKAGE, "b"))
+    assert answer(tmp_path, '{ absent = "b" }', replace(plain, unknowns=(unread,))) is None
 
 
 def test_overrides_in_force(tmp_path) -> None:

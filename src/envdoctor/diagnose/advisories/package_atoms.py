@@ -126,8 +126,10 @@ def _absent(row: Table) -> Atom:
         environment = scene.examination.environment if scene.place is Place.INSTALLED else None
         if scene.place in (None, Place.ASKED) or (environment is not None and left_out(environment)(name)):
             return UNKNOWN
-        if any(view.other_build for view in scene.packages.values()):
-            return UNKNOWN  # What conda brings along with its own builds, or an image has, no index tells.
+        # What conda brings along with its own builds, an image has, or could not be read asks for, no index tells.
+        unread = scene.place is Place.PLAN and any(item.subject.name for item in scene.examination.unknowns)
+        if unread or any(view.other_build for view in scene.packages.values()):
+            return UNKNOWN
         return yes(f"{name} is not there", "the resolution" if scene.place is Place.PLAN else "the environment")
 
     return Atom("absent", ask)
