@@ -230,3 +230,33 @@ def test_an_xformers_that_a_program_runs_without_is_a_warning() -> None:
     (mild,) = read_log(examination_of({"log": f"{says}To see the GUI go to: http://127.0.0.1:8188\n"}))
     (grave,) = read_log(examination_of({"log": f"{says}NotImplementedError: No operator found\n"}))
     assert (mild.severity, grave.severity) == (Severity.WARNING, Severity.ERROR)
+
+
+_IMAGE_WARNING = "image.py:14: UserWarning: Failed to load image Python extension: "
+_NO_KERNEL = "SM89 kernel is not available. Make sure you GPUs with compute capability 8.9."
+
+
+@pytest.mark.parametrize(
+    ("mild", "grave"),
+    [
+        (
+            f"{_IMAGE_WARNING}'/v/torchvision/image.so: undefined symbol: _ZN3c1017RegisterOperatorsD1Ev'If you don't",
+            "ImportError: /v/torchvision/_C.so: undefined symbol: _ZN3c1017RegisterOperatorsD1Ev",
+        ),
+        (
+            f"Error running sage attention: {_NO_KERNEL}, using pytorch attention instead.",
+            f"AssertionError: {_NO_KERNEL}",
+        ),
+    ],
+)
+def test_what_a_program_does_without_is_a_warning_where_its_words_say_so(mild: str, grave: str) -> None:
+    (one,), (other,) = (list(read_log(examination_of({"log": text}))) for text in (mild, grave))
+    assert one.rule == other.rule
+    assert (one.severity, other.severity) == (Severity.WARNING, Severity.ERROR)
+
+
+def test_a_value_of_json_is_a_program_s_own_word_and_no_quotation() -> None:
+    error = "error loading model architecture: unknown model architecture: 'deepseek2'"
+    log = f'{{\n  "title": "Failed to load model",\n  "cause": "llama.cpp error: \'{error}\'",\n  "data": {{}}\n}}\n'
+    assert [item.rule for item in read_log(examination_of({"log": log}))] == ["ADV473"]
+    assert not list(read_log(examination_of({"log": f'The page says "{error}" where a model is too new.'})))

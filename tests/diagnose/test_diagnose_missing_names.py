@@ -44,6 +44,14 @@ def _findings(error: str, asked_by: str = _PROGRAM, **more: object) -> list[Find
         ("ModuleNotFoundError: No module named 'moviepy.editor'", "`moviepy.editor` is in `moviepy<2` alone"),
         ("ModuleNotFoundError: No module named 'torch._six'", "`torch._six` is in `torch<2` alone"),
         (
+            "ModuleNotFoundError: No module named 'torchcodec.decoders'",
+            "`torchcodec.decoders` is in `torchcodec>=0.1` alone",
+        ),
+        (
+            "ImportError: cannot import name 'AudioDecoder' from 'torchcodec.decoders' (/v/x.py)",
+            "`torchcodec.decoders.AudioDecoder` is in `torchcodec>=0.3` alone",
+        ),
+        (
             "ImportError: cannot import name 'container_abcs' from 'torch._six' (/v/torch/_six.py)",
             "`torch._six.container_abcs` is in `torch<1.9` alone",
         ),
@@ -160,3 +168,10 @@ def test_the_distribution_that_gives_the_module_there_is_named(more: dict[str, o
     assert finding.subject == package
     assert finding.remedy is not None
     assert f"take `{package}>=2.3,<3.3`" in finding.remedy.summary
+
+
+def test_what_is_built_for_one_torch_has_no_command_which_would_bring_the_newest() -> None:
+    (finding,) = _findings("ImportError: cannot import name 'AudioDecoder' from 'torchcodec.decoders' (/v/x.py)")
+    assert finding.remedy is not None
+    assert not finding.remedy.commands
+    assert "0.6 and 0.7 for 2.8" in finding.remedy.summary

@@ -34,6 +34,7 @@ _NARROWEST = 50
 """Columns; hardly a window is narrower."""
 _TERMINALS = frozenset({80, 120})
 _WIDEST_TERMINAL = 250
+_KEY = re.compile(r'[\s{,]{0,40}"[\w .-]{1,60}": ?$')
 _PASSED = re.compile(r"\b(?:PASSED|XFAIL|SKIPPED)\b|\.\.\. ok$")
 """What a test runner says of a test whose name, or whose example, is an error's text."""
 _WRITTEN = re.compile(
@@ -251,12 +252,12 @@ def _prose(before: str) -> int | None:
 def _quoted(before: str, after: str) -> int | None:
     """Return where a quotation begins that holds the error; what a program hands to a call is none.
 
-    Nor is a whole line in quotes: HIP prints its errors so.
+    Nor is a whole line in quotes: HIP prints its errors so; nor a value of JSON, which stands behind its key.
     """
     for mark in ("`", '"', "**"):
         if before.count(mark) % 2 == 1 and mark in after:
             at = before.rfind(mark)
             whole = mark == '"' and not before[:at].strip() and after.rstrip().endswith(mark)
-            if before[at - 1 : at] != "(" and not whole:
+            if before[at - 1 : at] != "(" and not whole and not _KEY.match(before[:at]):
                 return at
     return None

@@ -32,7 +32,7 @@ _SAYS = (
     re.compile(r"(?<!\w)(?<!\w\.)(?P<of>(?:\w+\.)*\w+\(\)) got an unexpected keyword argument '?(?P<name>\w+)"),
 )
 _CALLER = re.compile(r"[\\/](?:site|dist)-packages[\\/]+(\w+)")
-_TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "triton", "triton-windows"})
+_TORCH_FAMILY = frozenset({"torch", "torchvision", "torchaudio", "torchcodec", "triton", "triton-windows"})
 """No command for one of them: each has its build, and the others go with it."""
 
 
