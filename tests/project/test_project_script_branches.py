@@ -357,3 +357,20 @@ def test_the_cases_of_a_switch_exclude_each_other(read_files):
 def test_many_jumps_are_looked_at_in_no_more_than_their_number(read_files):
     text = "".join(f"if x goto l{n}\n:l{n}\npip install p{n}\ngoto l{n + 1}\n" for n in range(3000))
     assert len(read_files({"i.bat": text}, at="i.bat").requirements) == 3000
+
+
+def test_a_block_that_begins_behind_then_or_else_is_one_of_its_own(read_files):
+    for text in (
+        "if a; then if b; then pip install one; else pip install two; fi; else pip install three; fi\n",
+        "if a; then pip install one\nelse if b; then pip install two; else pip install three; fi; fi\n",
+        "if a; then case $1 in x) pip install one;; y) pip install two;; esac; else pip install three; fi\n",
+    ):
+        project = read_files({"i.sh": f"{text}pip install four\n"}, at="i.sh")
+        assert [one.pep508 for one in project.requirements] == ["one", "four"]
+
+
+@pytest.mark.parametrize("joined", [" || ", " && "])
+def test_a_long_chain_is_read_to_its_end(read_files, joined):
+    text = joined.join(f"pip install p{n}" for n in range(500))
+    project = read_files({"i.sh": text}, at="i.sh")
+    assert len(project.requirements) == (1 if joined == " || " else 500)

@@ -18,6 +18,7 @@ from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.script_folders import ScriptFolders
+from envdoctor.adapters.project.script_functions import with_calls
 from envdoctor.adapters.project.script_jumps import jumped
 from envdoctor.adapters.project.script_options import Exports
 from envdoctor.adapters.project.script_paths import below
@@ -225,7 +226,8 @@ def _leave_out(draft: Draft, script: Script, command: Command, why: LeftOut) -> 
 
 def _assigning(script: Script, text: str) -> Iterator[Command]:
     blocks, joined = 0, ""
-    for command in commands(text, script.dialect):
+    listed = commands(text, script.dialect)
+    for command in with_calls(list(listed)) if script.dialect is Dialect.POSIX else listed:
         first = next((word.text for word in command.words if word.text not in _WITHIN), "")
         if script.dialect is Dialect.POSIX:
             blocks = max(0, blocks + (first in _OPENS) - (first in _CLOSES))

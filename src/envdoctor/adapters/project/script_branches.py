@@ -14,7 +14,10 @@ from envdoctor.model.project import LeftOut
 __all__ = ["Branch", "branches_of", "failed", "fallbacks", "group_after", "taken"]
 
 _TESTS = ("[", "[[", "test")
+_WITHIN = ("then", "do", "else", "{")
 _CHAINED = ("&&", "||")
+_LONGEST_CHAIN = 100
+"""Commands held together, of which it is asked what they are to the last of them."""
 _FAILED = re.compile(
     r"\$\?\s*(?:-ne|-gt|!=|>)\s*\"?0|\$\{?lastexitcode\}?\s*-ne\s*0|(?:-not|!)\s*\$\?"
     r"|(?<!not )errorlevel\s+1|errorlevel[%!]\"?\s*(?:neq|gtr)\s*\"?0"
@@ -31,8 +34,12 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
     for at, command in enumerate(listed):
         said = _said(command)
         if command.joined == "||":
-            tried = any(installs[each] and each not in found for each in _chain_before(listed, at))
+            tried = found.get(at) is LeftOut.FALLBACK or any(
+                installs[each] and each not in found for each in _chain_before(listed, at)
+            )
             instead = group_after(listed, at) if tried else range(0)
+        elif at in found:
+            continue  # So is what follows it there.
         elif said.startswith("if ! ") and installs[at]:
             instead = _then(listed, at)
         elif failed(said) and _is_after_install(listed, installs, at):
@@ -54,7 +61,7 @@ def _for_another_target(listed: Sequence[Command], installs: Sequence[bool], tar
     """Yield the installs before which ``&&`` asks for a system, or a card, that is not the target's."""
     for at, _ in enumerate(listed):
         before = at
-        while installs[at] and before and listed[before - 1].joined == "&&":
+        while installs[at] and max(0, at - _LONGEST_CHAIN) < before and listed[before - 1].joined == "&&":
             before -= 1
             if listed[before].words[0].text in _TESTS and not target.may_have(_said(listed[before])):
                 yield at
@@ -88,7 +95,8 @@ def _chain_before(listed: Sequence[Command], at: int) -> range:
     while True:
         while start and listed[start].depth > level and listed[start - 1].depth > level:
             start -= 1
-        if not start or listed[start - 1].level != level or listed[start - 1].joined not in _CHAINED:
+        ends = not start or listed[start - 1].level != level or listed[start - 1].joined not in _CHAINED
+        if ends or at - start > _LONGEST_CHAIN:
             return range(start, at + 1)
         start -= 1
 
@@ -198,8 +206,12 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
     patterns: list[str] | None = None
     """Of the arm that begins, before its bracket closes."""
     for command in listed:
-        word = command.words[0].text
-        said = " ".join(each.text for each in command.words[1:])
+        first = next((at for at, each in enumerate(command.words) if each.text not in _WITHIN), 0)
+        if command.words[0].text == "else" and walk.open and first:
+            walk.closed = None
+            walk.go_on("")
+        word = command.words[first].text
+        said = " ".join(each.text for each in command.words[first + 1 :])
         around = walk.path
         if word in ("if", "elif") and command.joined == "||":
             said += " ||"
@@ -279,9 +291,10 @@ def taken(
         for branch in path:
             numbers.setdefault(branch.block, {})[branch.number] = None
     chosen: dict[int, int] = {}
+    before = _Before(installs, versions)
     for block, found in sorted(numbers.items()):
         fitting = [number for number in found if target.may_have(conditions.get(Branch(block, number), ""))]
-        named = _before(block, installs, versions, chosen)
+        named = before.named(block, chosen)
         for_one = (n for n in fitting if named.intersection(compared(conditions.get(Branch(block, n), ""))))
         chosen[block] = next(for_one, fitting[0] if fitting else _NONE)
     if any(all(chosen[branch.block] == branch.number for branch in path) for path in installs):
@@ -289,17 +302,19 @@ def taken(
     return {block: next(iter(found)) if chosen[block] == _NONE else chosen[block] for block, found in numbers.items()}
 
 
-def _before(
-    block: int,
-    installs: Sequence[tuple[Branch, ...]],
-    versions: Sequence[Collection[str]],
-    chosen: Mapping[int, int],
-) -> frozenset[str]:
-    """Return the versions that the installs before a block name, of those that count."""
-    found: set[str] = set()
-    for path, named in zip(installs, versions, strict=True):
-        if any(branch.block >= block for branch in path):
-            break
-        if all(chosen.get(branch.block) == branch.number for branch in path):
-            found.update(named)
-    return frozenset(found)
+class _Before:
+    """The versions that the installs before a block name, of those that count; one block is asked after another."""
+
+    def __init__(self, installs: Sequence[tuple[Branch, ...]], versions: Sequence[Collection[str]]) -> None:
+        self._left = iter(zip(installs, versions, strict=True))
+        self._next = next(self._left, None)
+        self._found: set[str] = set()
+
+    def named(self, block: int, chosen: Mapping[int, int]) -> set[str]:
+        """Return the versions that are named before a block."""
+        while self._next is not None and all(branch.block < block for branch in self._next[0]):
+            path, named = self._next
+            if all(chosen.get(branch.block) == branch.number for branch in path):
+                self._found.update(named)
+            self._next = next(self._left, None)
+        return self._found

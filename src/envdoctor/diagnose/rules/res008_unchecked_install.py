@@ -25,6 +25,7 @@ In a batch file add `|| exit /b 1`; in a shell script `set -e`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -33,11 +34,13 @@ from envdoctor.model.unknown import SubjectKind
 
 
 def _find(project: Project) -> Iterator[Finding]:
-    by_file: dict[str, list[InstallCommand]] = {}
+    by_file: dict[str, dict[InstallCommand, None]] = {}
     for command in project.commands:
         if command.verb == "install" and not command.checked:
-            by_file.setdefault(command.origin.path, []).append(command)
-    for path, commands in by_file.items():
+            # What a function or another script does counts once, however often it is called.
+            by_file.setdefault(command.origin.path, {})[replace(command, step=0)] = None
+    for path, found in by_file.items():
+        commands = list(found)
         quiet = [item for item in commands if item.quiet]
         first = (quiet or commands)[0]
         how = f"{len(quiet)} of them quiet, " if quiet else ""

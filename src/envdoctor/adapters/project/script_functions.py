@@ -1,0 +1,154 @@
+"""What the functions of a POSIX shell do, where they are called: with those arguments, in that folder and branch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from envdoctor.adapters.project.shell_words import Command, Word
+
+__all__ = ["with_calls"]
+
+_BEFORE = frozenset({"if", "elif", "then", "else", "do", "while", "until", "!", "{", "time"})
+_LOOPS = frozenset({"while", "until", "for"})
+_ARGUMENT = re.compile(r"\$(?:\{([1-9])\}|([1-9]))")
+_ALL = frozenset({"$@", "$*", "${@}", "${*}"})
+_DEEPEST, _MOST = 10, 20_000
+"""Functions that call one another; commands that a script may come to by its functions."""
+
+_Bodies = Mapping[str, tuple[Command, ...]]
+
+
+def with_calls(listed: Sequence[Command]) -> Sequence[Command]:
+    """Return a script's commands, those of a function where it is called; where it is defined, if nobody calls it."""
+    parts = list(_parts(listed))
+    bodies: _Bodies = {name: body for _, name, body in parts if name}
+    called = _called(parts, bodies)
+    if not called:
+        return listed
+    found: list[Command] = []
+    patterns = _patterns([command for command, _, _ in parts])
+    try:
+        for at, (command, name, body) in enumerate(parts):
+            if name not in called:
+                calls = not name and at not in patterns
+                found += _expanded(command, bodies, (), _MOST - len(found)) if calls else [command, *body]
+    except _TooMany:
+        return listed
+    return found
+
+
+class _TooMany(Exception):
+    """Functions that come to more than anybody looks at."""
+
+
+def _parts(listed: Sequence[Command]) -> Iterator[tuple[Command, str, tuple[Command, ...]]]:
+    """Yield each command that is in no function, with name and body where it begins one."""
+    at = 0
+    while at < len(listed):
+        command, body = listed[at], tuple(_body(listed, at))
+        name = _defined(command) if body else ""
+        yield command, name, body if name else ()
+        at += 1 + (len(body) if name else 0)
+
+
+def _defined(command: Command) -> str:
+    texts = [word.text for word in command.words]
+    if texts[0] == "function" and len(texts) > 1:
+        return texts[1].removesuffix("()")
+    return texts[-1].removesuffix("()") if texts[-1].endswith("()") or (len(texts) == 1 and command.ends == "(") else ""
+
+
+def _body(listed: Sequence[Command], at: int) -> Iterator[Command]:
+    """Yield the commands of the subshell or function that begins behind a command."""
+    inner = len(listed[at].shells)
+    first = listed[at + 1].shells[inner : inner + 1] if at + 1 < len(listed) else ()
+    while first and at + 1 < len(listed) and listed[at + 1].shells[inner : inner + 1] == first:
+        at += 1
+        yield listed[at]
+
+
+def _called(parts: Sequence[tuple[Command, str, tuple[Command, ...]]], bodies: _Bodies) -> set[str]:
+    waiting = list(_names([command for command, name, _ in parts if not name], bodies))
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name and name not in found:
+            found.add(name)
+            waiting += _names(bodies[name], bodies)
+    return found
+
+
+def _names(listed: Sequence[Command], bodies: _Bodies) -> Iterator[str]:
+    patterns = _patterns(listed)
+    return (_call(command, bodies)[1] for at, command in enumerate(listed) if at not in patterns)
+
+
+def _patterns(listed: Sequence[Command]) -> set[int]:
+    """Return which commands are the patterns of an arm of a `case`, which may be called like a function."""
+    found: set[int] = set()
+    for at, command in enumerate(listed):
+        before = listed[at - 1] if at else None
+        begins = before is not None and (before.ends_arm or before.words[0].text == "case")
+        if command.ends in ("|", ")") and (begins or (at - 1 in found and before is not None and before.ends == "|")):
+            found.add(at)
+    return found
+
+
+def _call(command: Command, bodies: _Bodies) -> tuple[int, str]:
+    """Return where a command calls a function, and which; an empty name where it calls none."""
+    at = next((at for at, word in enumerate(command.words) if word.text not in _BEFORE), 0)
+    name = command.words[at].text
+    return at, name if name in bodies else ""
+
+
+def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: int) -> list[Command]:
+    """Return what a command comes to. Raises _TooMany."""
+    at, name = _call(command, bodies)
+    if not name or name in within:
+        return [command]
+    body = bodies[name]
+    found: list[Command] = []
+    before, depth, inner = command.words[:at], command.depth - body[0].depth, len(body[0].shells)
+    arguments = _Arguments(command.words[at + 1 :], body)
+    patterns = _patterns(body)
+    for number, each in enumerate(body):
+        words = (*before, *arguments.put_into(each.words))
+        shells = (*command.shells, *each.shells[inner:])
+        each = replace(each, words=words, depth=each.depth + depth, level=each.level + depth, shells=shells)
+        if len(found) >= room or len(within) > _DEEPEST:
+            raise _TooMany
+        inlined = [each] if number in patterns else _expanded(each, bodies, (*within, name), room - len(found))
+        found += inlined
+        before = ()
+    last = replace(found[-1], ends=command.ends, level=command.level, joined=command.joined, ends_arm=command.ends_arm)
+    return [*found[:-1], last]
+
+
+class _Arguments:
+    """What a function is called with, as far as its commands can be told what they get."""
+
+    def __init__(self, words: Sequence[Word], body: Sequence[Command]) -> None:
+        firsts = {word.text for command in body for word in command.words[:2]}
+        moved = "shift" in firsts and not firsts.isdisjoint(_LOOPS)
+        self._known = not moved and not any(word.text in _ALL for word in words)
+        self._words = tuple(words)
+
+    def put_into(self, words: Sequence[Word]) -> Iterator[Word]:
+        """Yield the words of a command with the arguments in them."""
+        if not self._known:
+            yield from words
+            return
+        if words[0].text == "shift":
+            by = words[1].text if len(words) > 1 else "1"
+            self._words = self._words[int(by) if by.isdecimal() and len(by) < 4 else 1 :]
+        for word in words:
+            if word.text in _ALL:
+                yield from (replace(each, line=word.line) for each in self._words)
+            else:
+                yield replace(word, text=_ARGUMENT.sub(self._argument, word.text))
+
+    def _argument(self, match: re.Match[str]) -> str:
+        at = int(match[1] or match[2]) - 1
+        return self._words[at].text if at < len(self._words) else ""

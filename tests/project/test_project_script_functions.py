@@ -1,0 +1,61 @@
+"""What the functions of a script install: where they are called, and with what."""
+
+from __future__ import annotations
+
+import pytest
+
+from envdoctor.model.project import LeftOut
+
+
+def names(project):
+    return [one.pep508 for one in project.requirements]
+
+
+LISTS = {"requirements.txt": "main\n", "sub/requirements.txt": "inner\n"}
+CALLED = {
+    "in the folder where it is called": (
+        "reqs() {\n  pip install -r requirements.txt\n}\ncd sub\nreqs\n",
+        ["inner"],
+    ),
+    "a folder that it goes into": (
+        "enter() { cd sub; }\nenter\npip install -r requirements.txt\n",
+        ["inner"],
+    ),
+    "a folder that it is given": ("deps() (\n cd $1\n pip install -r requirements.txt\n)\ndeps sub\n", ["inner"]),
+    "all that it is given": ('get() { python -m pip install "$@"; }\nget one "two<2"\n', ["one", "two<2"]),
+    "each by its number": ("function get { pip install $2 ${1}==3; }\nget one two\n", ["two", "one==3"]),
+    "what is left of it": ("get() { shift; pip install $1; shift 1; pip install $1; }\nget a b c\n", ["b", "c"]),
+    "a command": ('try() { "$@" || exit 1; }\ntry pip install one\n', ["one"]),
+    "one that another calls": ("main() { get one; }\nget() { pip install $1; }\nmain\n", ["one"]),
+    "those that call each other": ("a() { b; pip install one; }\nb() { a; }\na\n", ["one"]),
+    "one in two lines": ("get ()\n{\n  pip install one\n}\nget\n", ["one"]),
+    "one that nobody calls": ("get() { pip install one; }\n", ["one"]),
+    "the script's own": ('main() {\n  pip install one\n}\nmain "$@"\n', ["one"]),
+    "more than anybody reads": (
+        "".join(f"f{n}() {{ f{n + 1}; f{n + 1}; }}\n" for n in range(30)) + "f30() { pip install one; }\nf0\n",
+        ["one"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CALLED)
+def test_a_function_installs_where_it_is_called(read_files, what):
+    text, expected = CALLED[what]
+    project = read_files({**LISTS, "i.sh": text}, at="i.sh")
+    assert (names(project), project.unread) == (expected, ())
+
+
+def test_functions_that_are_called_in_branches_exclude_each_other(read_files):
+    text = "cpu() { pip install one; }\ngpu() {\n  pip install two\n}\n"
+    for end in (
+        'if [ "$1" = cuda ]; then gpu; else cpu; fi\n',
+        "case $1 in\n  cpu) cpu ;;\n  cuda)\n    gpu\n    ;;\nesac\n",
+    ):
+        project = read_files({"i.sh": text + end}, at="i.sh", target_backend="cuda")
+        assert names(project) == ["two"]
+        assert [one.reason for one in project.left_out] == [LeftOut.BRANCH]
+
+
+def test_what_a_loop_takes_from_the_arguments_is_not_known(read_files):
+    text = "get() { while [ $# -gt 0 ]; do pip install $1; shift; done; }\nget one two\n"
+    assert read_files({"i.sh": text}, at="i.sh").unread == ("$1",)
