@@ -35,6 +35,7 @@ _CONDA_CUDA = re.compile(
 )
 _CONDA_BUILD = re.compile(r"cuda(\d{2})\.?(\d)")
 """In a build of conda's channels, which stands behind name and version: ``py3.10_cuda11.8_cudnn8.7.0_0``."""
+_FIRST_DAY = 20_000_101
 _OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})
 
 
@@ -84,6 +85,11 @@ class PackageView:
     def unlabelled(self) -> bool:
         """Whether its version names no build, as on the default index."""
         return self.version.local is None
+
+    @property
+    def nightly(self) -> bool:
+        """Whether its version names the day of its build, `2.8.0.dev20250601`."""
+        return (self.version.dev or 0) >= _FIRST_DAY
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

@@ -24,7 +24,7 @@ _PLACES: dict[str, tuple[Place, ...]] = {
     "asked": (Place.ASKED,),
     "installed": (Place.INSTALLED,),
 }
-_FLAGS = ("yanked", "source_only", "asked", "unlabelled")
+_FLAGS = ("yanked", "source_only", "asked", "unlabelled", "nightly")
 
 
 def _label_matches(label: str, wanted: tuple[str, ...]) -> bool:
@@ -88,7 +88,7 @@ def _package(row: Table) -> Atom:
         index=row.text("index"),
         flags=tuple((key, row.flag(key, default=False)) for key in _FLAGS if row.has(key)),
     )
-    return Atom("package", question.ask, frozenset(question.names))
+    return Atom("package", question.ask, frozenset(question.names), needs_word=True)
 
 
 def _packages(row: Table) -> Atom:
