@@ -266,6 +266,7 @@ NO_COUNT = "RuntimeError: Unexpected error from cudaGetDeviceCount()."
          {"target": "macos/arm64/3.12/mps"}, "Take tensorflow-metal away", "or take"),
         ("ADV423", f"{NO_COUNT} Error 34: CUDA driver is a stub library", {}, "`stubs` off", "restart"),
         ("ADV423", f"{NO_COUNT} Error 304: OS call failed", {}, "restart", "stubs"),
+        ("ADV423", f"{NO_COUNT} Error 2: out of memory", {}, "who holds the card's memory", "stubs"),
     ],
 )  # fmt: skip
 def test_a_remedy_fits_the_machine_and_what_is_installed(code, log, data, says, not_said) -> None:
