@@ -8,7 +8,8 @@ import re
 import pytest
 
 from envdoctor.adapters.project import ProjectFileError
-from envdoctor.adapters.project.shell_words import Dialect, commands
+from envdoctor.adapters.project.script_commands import commands
+from envdoctor.adapters.project.shell_words import Dialect
 from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
@@ -768,3 +769,44 @@ def test_a_command_is_named_as_its_tool_is_called(read_files):
 )
 def test_a_command_that_comes_to_nothing_is_passed_over(read_files, name, text):
     assert names(read_files({name: f"{text}\npip install six\n"}, at=name)) == ["six"]
+
+
+QUOTED = {
+    'uv pip install --exclude-newer "$D" six\n': "7 days",
+    'uv pip install --exclude-newer="$D" six\n': "7 days",
+    "uv pip install --exclude-newer '7 days' six\n": "7 days",
+}
+
+
+@pytest.mark.parametrize("line", QUOTED)
+def test_a_value_in_quotes_is_one_word(read_files, line):
+    project = read_files({"i.sh": f"D='7 days'\n{line}"}, at="i.sh")
+    assert [one.value for one in project.options] == [QUOTED[line]]
+    assert (names(project), project.problems) == (["six"], ())
+
+
+def test_a_list_in_a_folder_with_a_space_is_found(read_files):
+    files = {"my lists/all.txt": "six\n", "i.sh": "D='my lists'\npip install -r \"$D/all.txt\"\n"}
+    assert names(read_files(files, at="i.sh")) == ["six"]
+
+
+def test_what_a_list_or_a_loop_stands_for_is_parted_in_quotes_too(read_files):
+    text = 'L=(one two)\npip install -U "${L[@]}"\nfor x in "${L[@]}"; do pip install -U "$x"; done\n'
+    assert names(read_files({"i.sh": text}, at="i.sh")) == ["one", "two"] * 2
+
+
+def test_a_variable_that_is_set_where_it_is_used_has_its_default(read_files):
+    assert names(read_files({"i.sh": 'pip install "one==${A:=1}" two==${B-2}\n'}, at="i.sh")) == ["one==1", "two==2"]
+
+
+def test_a_dockerfile_s_command_goes_on_behind_an_empty_line(read_files):
+    text = "FROM x\nRUN pip install one \\\n\n  # more\n\n  two\nRUN pip install three\n"
+    assert names(read_files({"Dockerfile": text}, at="Dockerfile")) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    "first", ["set -o errexit", "set -euo pipefail", "#!/bin/bash -xe", "#!/usr/bin/env -S bash -e", "#! /bin/sh -e"]
+)
+def test_a_script_that_stops_at_the_first_failure_checks_its_installs(read_files, first):
+    (command,) = read_files({"i.sh": f"{first}\npip install six\n"}, at="i.sh").commands
+    assert command.checked

@@ -128,3 +128,30 @@ def test_a_script_that_a_dockerfile_runs_belongs_to_the_stage_of_its_line(read_f
 def test_a_step_of_another_manager_is_told_by_its_name(read_files):
     project = read_files({**CHECKOUT, "i.sh": "uv sync --frozen\npython setup.py install\n"}, at="i.sh")
     assert [one.said for one in project.commands] == ["uv sync --frozen", "python setup.py install"]
+
+
+HANDED = {
+    "a.sh": 'eval "pip install one"\n',
+    "b.sh": "X='pip install one'\neval $X\n",
+    "c.sh": "eval cd more\npip install -r list.txt\n",
+    "d.sh": "sudo -E bash -s <<'EOF'\npip install one\nEOF\n",
+    "e.sh": "f() {\n  bash <<EOF\npip install one\nEOF\n}\nf\n",
+    "a.bat": 'start /wait cmd /c "pip install one"\n',
+    "b.bat": 'powershell -NoProfile -Command "pip install one"\n',
+    "a.ps1": 'Invoke-Expression "pip install one"\n',
+    "b.ps1": 'Start-Process pip -ArgumentList "install","one" -Wait\n',
+    "c.ps1": 'Start-Process -Wait -FilePath "python" -ArgumentList "-m pip install one" -NoNewWindow\n',
+    "d.ps1": 'if ($x) { Start-Process python -ArgumentList @("-m", "pip", "install", "one") }\n',
+    "e.ps1": 'cmd /c "pip install one"\n',
+}
+
+
+@pytest.mark.parametrize("name", HANDED)
+def test_a_text_that_a_shell_is_handed_is_read(read_files, name):
+    project = read_files({"more/list.txt": "one\n", name: HANDED[name]}, at=name)
+    assert (names(project), project.problems, project.index_options) == (["one"], (), ())
+
+
+def test_a_text_for_no_shell_is_data(read_files):
+    text = "cat <<EOF\npip install one\nEOF\nssh host bash <<EOF\npip install two\nEOF\npip install six\n"
+    assert names(read_files({"i.sh": text}, at="i.sh")) == ["six"]

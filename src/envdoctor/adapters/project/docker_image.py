@@ -21,9 +21,9 @@ from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.dockerfile_lines import run_lines, stage_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import SPEAKERS, read_pip_command
+from envdoctor.adapters.project.script_commands import commands as shell_commands
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Dialect
-from envdoctor.adapters.project.shell_words import commands as shell_commands
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Brought, InstallCommand, ReadingProblemKind

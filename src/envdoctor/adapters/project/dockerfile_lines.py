@@ -105,6 +105,9 @@ def run_lines(text: str) -> str:
         plain = HERE_DOCUMENT.sub("", line)
         instruction = _INSTRUCTION.match(line)
         name, rest = (instruction[1].upper(), instruction[2]) if instruction is not None else ("", "")
+        if continued and not line.strip():
+            kept.append("\\")  # Docker goes on behind an empty line.
+            continue
         if continued:
             leading = _FLAGS.match(line) if flags else None
             kept.append(_mounts(leading[0]) + line[leading.end() :] if leading is not None else plain)

@@ -16,6 +16,7 @@ from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.other_installers import OtherInstall, dialect_of, read_other_install, script_run_by
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
+from envdoctor.adapters.project.script_commands import commands
 from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_functions import with_calls
@@ -24,7 +25,7 @@ from envdoctor.adapters.project.script_options import Exports
 from envdoctor.adapters.project.script_paths import below
 from envdoctor.adapters.project.script_steps import Script, run_install, run_other
 from envdoctor.adapters.project.script_variables import ScriptVariables
-from envdoctor.adapters.project.shell_words import Command, Dialect, Word, commands
+from envdoctor.adapters.project.shell_words import Command, Dialect, Word
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileLeftOut,

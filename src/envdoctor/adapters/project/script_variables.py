@@ -13,7 +13,9 @@ from envdoctor.model.dataclass import dataclass
 __all__ = ["ScriptVariables"]
 
 _USE = {
-    Dialect.POSIX: re.compile(r"\$(?:\{(?P<braced>\w+)(?:\[[@*]\])?(?::?-(?P<default>[^{}]*))?\}|(?P<name>\w+|@|\*))"),
+    Dialect.POSIX: re.compile(
+        r"\$(?:\{(?P<braced>\w+)(?:\[[@*]\])?(?::?[-=](?P<default>[^{}]*))?\}|(?P<name>\w+|@|\*))"
+    ),
     Dialect.CMD: re.compile(r"%(?P<name>\w+)%|!(?P<braced>\w+)!|%%(?P<loop>\w)\b|%(?P<default>[~\d*]\w*)"),
     Dialect.POWERSHELL: re.compile(r"\$\{?(?:env:)?(?P<name>\w+\b)\}?(?!\.[a-z_]\w*\(|\[\d)|^@(?P<braced>\w+)$", re.I),
 }
@@ -109,6 +111,7 @@ class ScriptVariables:
         """Let a loop's variable stand for all values that it takes: each of them is installed."""
         value = " ".join(self._expand(text) for text in values)
         self._values[self._key(name)] = None if not value or self.unknown(value) else value
+        self._lists.add(self._key(name))
 
     def expanded(self, words: Sequence[Word]) -> tuple[Word, ...]:
         """Return the words with known variables replaced; a value with spaces becomes several words.
@@ -116,15 +119,20 @@ class ScriptVariables:
         What comes to nothing is one word without text: a command has a first word, which tells its line.
         """
         result: list[Word] = []
-        for word in words:
+        for at, word in enumerate(words):
             text = self._expand(word.text)
+            is_value = word.quoted and at > 0 and (words[at - 1].text[:1] == "-" or word.text[:1] == "-")
             if self.dialect is Dialect.POWERSHELL and len(parts := _parts(text)) > 1:
                 result += [Word(part, word.line) for part in parts if part]
-            elif text == word.text or " " not in text:
+            elif text == word.text or " " not in text or (is_value and not self._has_several(word.text)):
                 result.append(replace(word, text=text))
             else:
                 result += [Word(part, word.line) for part in text.split()]
         return tuple(result or [Word("", word.line) for word in words[:1]])
+
+    def _has_several(self, text: str) -> bool:
+        """Return whether a variable in a text stands for a list, or for what a loop goes through."""
+        return any(self._key(_named(use)) in self._lists for use in _USE[self.dialect].finditer(text))
 
     def unknown(self, text: str) -> str | None:
         """Return the first variable in ``text`` that is not known, or the substitution that only a shell computes."""

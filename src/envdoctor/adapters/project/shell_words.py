@@ -13,7 +13,7 @@ from dataclasses import field, replace
 
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["HERE_DOCUMENT", "Command", "Dialect", "Word", "commands"]
+__all__ = ["HERE_DOCUMENT", "Command", "Dialect", "Word", "plain_commands"]
 
 
 class Dialect(enum.Enum):
@@ -35,6 +35,8 @@ _SEPARATOR = {
 _OPENING, _CLOSING = ("(", "{"), (")", "}")
 HERE_DOCUMENT = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 """What begins one, with the word that ends it."""
+_RUNS_DOCUMENT = re.compile(r"\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*\s*")
+"""A shell that runs the text of a here-document."""
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
 _LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\(")
 _GOES_ON = re.compile(r"\s*\$[\w:]+\s*\+?=[^#]*,\s*(?:#.*)?$")
@@ -45,7 +47,6 @@ _TRAILING_COMMENT = re.compile(r"(?:^|\s)#.*$")
 _LONGEST_LIST = 200
 _DEEPEST = 100
 """Subshells in one another; what runs deeper counts to the last of them."""
-_SHELLS, _HANDS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su"}), re.compile(r"-[a-z]*c")
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _PLAIN = re.compile(r"[\w./:=,+@%~-]+")
 """Signs that mean nothing but themselves in every dialect, in quotes, too: most of a script."""
@@ -64,6 +65,8 @@ class Word:
     line: int
     redirected: str = ""
     """What the shell cut off this very word as a redirection: ``>=2.0`` of an unquoted ``torch>=2.0``."""
+    quoted: bool = False
+    """A variable stands in quotes: what it comes to is not parted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,41 +131,8 @@ class _Subshells:
             self.before = ")" if words and words[-1].text.endswith("()") else kind
 
 
-def commands(text: str, dialect: Dialect) -> Iterator[Command]:
-    """Yield the commands of a script in order; for one that hands a text to a shell (``bash -c``) those of that."""
-    handed = 0
-    for command in _commands(text, dialect):
-        at, said = _handed(command) if dialect is Dialect.POSIX else (0, None)
-        inner = [] if said is None else list(_commands(said.text, dialect))
-        handed += bool(inner)
-        for each in inner:
-            words = (*command.words[:at], *(replace(word, line=command.words[0].line) for word in each.words))
-            shells = (*command.shells, -handed, *each.shells)
-            each = replace(each, words=words, depth=command.depth + each.depth, shells=shells)
-            ends, arm = command.ends, command.ends_arm
-            last = replace(each, ends=ends, level=command.level, joined=command.joined, ends_arm=arm)
-            yield each if each.joined else last
-        if not inner:
-            yield command
-
-
-def _handed(command: Command) -> tuple[int, Word | None]:
-    """Return where a shell stands in a command that hands it a text, and the text, None without."""
-    words = command.words
-    at = next((at for at, word in enumerate(words[:8]) if word.text.rpartition("/")[2] in _SHELLS), None)
-    if at is None or words[0].text in {"echo", "printf"}:
-        return 0, None
-    before = words[at].text
-    for number, word in enumerate(words[at + 1 : -1], start=at + 2):
-        if _HANDS.fullmatch(word.text):
-            return at, words[number]
-        if word.text[:1] not in "-+" and before[-1:] not in "oO" and before != "-" and not before.endswith("su"):
-            break  # A script, and what is handed to that.
-        before = word.text
-    return 0, None
-
-
-def _commands(text: str, dialect: Dialect) -> Iterator[Command]:
+def plain_commands(text: str, dialect: Dialect) -> Iterator[Command]:
+    """Yield the commands of a script in order, as they stand there."""
     depth, subshells = 0, _Subshells()
     words: list[Word] = []
     into: list[Word] = []
@@ -198,7 +168,8 @@ def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
             terminator = "" if _closes(line, terminator) else terminator
             continue
         opening = HERE_DOCUMENT.search(line) if dialect is Dialect.POSIX else None
-        terminator = opening.group(1) if opening else ""
+        runs = opening is not None and _RUNS_DOCUMENT.fullmatch(line, 0, opening.start()) is not None
+        terminator = opening.group(1) if opening and not runs else ""
         if dialect is Dialect.POWERSHELL and (started := _opened(line)) is not None:
             terminator, line = started
         if dialect is Dialect.POWERSHELL:
@@ -290,7 +261,7 @@ class _Reader:
         start = self.at
         line = self.lines[start]
         parts: list[str] = []
-        depth = 0
+        depth, quoted = 0, False
         while self.at < len(self.text):
             if plain := _PLAIN.match(self.text, self.at):
                 parts.append(plain.group())
@@ -299,6 +270,7 @@ class _Reader:
             character = self.text[self.at]
             if character in self._quotes:
                 parts.append(self._quoted(character))
+                quoted |= "$" in parts[-1]
             elif character == self._escape and self.at + 1 < len(self.text):
                 parts.append(self.text[self.at + 1])
                 self.at += 2
@@ -320,7 +292,7 @@ class _Reader:
             else:
                 parts.append(character)
                 self.at += 1
-        return Word("".join(parts), line)
+        return Word("".join(parts), line, quoted=quoted)
 
     def _cut_off(self, text: str, line: int) -> Word:
         # A digit before a redirection is a file descriptor, not a word of its own.
