@@ -12,7 +12,8 @@ __all__ = ["left_by_installs", "versions_of"]
 
 _CHANGED = re.compile(
     r"\bSuccessfully installed (.{1,4000})|^[^\S\n]*([-+~]) ([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"
-    r"|\b(?:Attempting uninstall: (\S{1,200})|Successfully uninstalled (\S{1,200}))",
+    r"|\bAttempting uninstall: (\S{1,200})|\bSuccessfully uninstalled (\S{1,200})"
+    r"|\bRolling back uninstall of (\S{1,200})",
     re.MULTILINE,
 )
 _ITEM = re.compile(r"([A-Za-z0-9][\w.-]*)-(\d[\w.+!]*)")
@@ -24,11 +25,17 @@ def left_by_installs(text: str) -> tuple[Versions, frozenset[NormalizedName]]:
     """Return what the installs of a text put in and did not take away again, by name, and what they took away.
 
     Where a version is put in beside another one another environment begins: what was in the first does not count.
+    An install that fails puts back what it took away for another version.
     """
     there: Versions = {}
+    before: Versions = {}
     gone = set[NormalizedName]()
     for match in _CHANGED.finditer(text):
-        many, sign, name, version, going, went = match.groups()
+        many, sign, name, version, going, went, back = match.groups()
+        if back:
+            gone.discard(canonicalize_name(back))
+            there |= {each: before[each] for each in before if each == canonicalize_name(back)}
+            continue
         added = versions_of([(name, version)] if sign else _items(many or went or ""))
         if sign == "-":  # In a list of somebody's it stands before what is there.
             taken = {each for each in added if added[each] == there.get(each)}
@@ -36,6 +43,7 @@ def left_by_installs(text: str) -> tuple[Versions, frozenset[NormalizedName]]:
             taken = {canonicalize_name(going)} if going else set(added) if went else set()
         if taken or sign == "-" or not added:
             gone |= taken
+            before |= {each: there[each] for each in there if each in taken} | (added if went else {})
             there = {each: there[each] for each in there if each not in taken}
             continue
         if any(there.get(each, added[each]) != added[each] for each in added):

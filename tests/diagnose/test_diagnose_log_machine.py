@@ -711,6 +711,21 @@ _TRIO = "Successfully installed torch-2.6.0 torchvision-0.15.2\n"
             {"torch": "2.6.0", "torchvision": "0.21.0"},
         ),
         (f"{_TRIO} - torchvision==0.15.2\n + torchvision==0.21.0\n", {"torch": "2.6.0", "torchvision": "0.21.0"}),
+        # An install that fails in its midst puts back what it took away for another version.
+        (
+            (
+                f"{_TRIO}  Attempting uninstall: torchvision\n      Successfully uninstalled torchvision-0.15.2\n"
+                "  Rolling back uninstall of torchvision\n"
+            ),
+            {"torch": "2.6.0", "torchvision": "0.15.2"},
+        ),
+        (
+            (
+                "Successfully installed torch-2.6.0\n  Attempting uninstall: numpy\n"
+                "      Successfully uninstalled numpy-1.26.4\n  Rolling back uninstall of numpy\n"
+            ),
+            {"torch": "2.6.0", "numpy": "1.26.4"},
+        ),
         # Another environment begins where a version is put in beside the other.
         (f"{_TRIO}Successfully installed torch-2.1.0\n", {"torch": "2.1.0"}),
         # A list of what somebody has, and uv's of what it took away.
