@@ -145,6 +145,25 @@ def test_what_replaces_it_is_told(capsys: pytest.CaptureFixture[str], project: P
 
 
 @pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("pip install -U torch", True),
+        ("pip uninstall -y torch && pip install torch==2.4.0", True),
+        ("pip install -U torch==2.3.1", False),
+        ("pip install -U torch torchvision", False),
+        ("pip uninstall -y torch torchvision && pip install torch==2.4.0", False),
+    ],
+)
+def test_a_torchvision_that_stays_behind_a_torch_taken_anew_is_told(
+    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex, command: str, told: bool
+) -> None:
+    (project / "Dockerfile").write_text(f"FROM {OFFICIAL}\nRUN {command}\n", encoding="utf-8")
+    main(["check", str(project / "Dockerfile"), "--target-python", "3.10", "--format", "json"])
+    findings = found(json.loads(capsys.readouterr().out), "RES213")
+    assert ["`torchvision` 0.18.1 stays" in item["message"] for item in findings] == [True] * told
+
+
+@pytest.mark.parametrize(
     ("more", "severity"),
     [("torchvision\ntorchaudio\n", "info"), ("torchvision\n", "info"), ("torchaudio\n", "warning")],
 )

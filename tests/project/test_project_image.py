@@ -198,6 +198,15 @@ def test_what_is_upgraded_is_the_image_s_no_more(read_files):
     assert set(had(read(read_files, text))) == {"torch", "torchvision"}
 
 
+def test_the_torchvision_of_an_image_stays_behind_a_torch_that_is_taken_anew(read_files):
+    for command, left in (
+        ("pip install -U torch", {"torchvision"}),
+        ("pip uninstall -y torch && pip install torch", {"torchvision"}),
+        ("pip install -U torch torchvision", set()),
+    ):
+        assert set(had(read(read_files, f"FROM pytorch/pytorch:{TAG}\nRUN {command}\n"))) == left
+
+
 def test_beside_a_list_the_image_says_nothing(read_files):
     project = read_files({"Dockerfile": f"FROM pytorch/pytorch:{TAG}\n{INSTALL}", "requirements.txt": "alpha\n"})
     assert project.brought == ()

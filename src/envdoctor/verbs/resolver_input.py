@@ -77,7 +77,9 @@ def _brought(project: Project, target: Target) -> dict[NormalizedName, Brought]:
     """
     torch = next((one for one in project.brought if one.name == "torch"), None)
     stands = False
-    if torch is not None and torch.version is not None and target.arch is Arch.X86_64:
+    if torch is None:
+        return {}  # What was built for it does not stay with another.
+    if torch.version is not None and target.arch is Arch.X86_64:
         usual = read_label(shipped_wheel_facts().build_label("torch", torch.version, target))
         own = read_label(torch.label)
         stands = usual is not None and own is not None and usual.backend is own.backend and own.same_release(usual, 1)

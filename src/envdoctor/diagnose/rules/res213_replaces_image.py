@@ -4,7 +4,8 @@
 
 Compares the torch of the resolution with the one that the image has already, where the image's tag tells its version.
 It is a warning where the new one is for another major release of CUDA than the image, or where the image's torchvision
-stays behind, which was built for the old one; else a note. A package that was built for another torch, and of which
+stays behind, which was built for the old one; else a note. Such a torchvision is told, too, where a command upgrades or
+uninstalls the image's torch itself. A package that was built for another torch, and of which
 neither metadata nor a line says so, replaces nothing: it stands beside the image's then, which is a warning, too.
 
 ## Why is this bad
@@ -38,13 +39,15 @@ from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_word
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import Brought, Project
 from envdoctor.model.requirement import Requirement
-from envdoctor.model.resolution import Resolution
+from envdoctor.model.resolution import Resolution, ResolvedPackage
+from envdoctor.shipped import couplings
 
 
 def _find(examination: Examination, project: Project, resolution: Resolution) -> Iterator[Finding]:
     own = next((one for one in project.brought if one.name == "torch" and one.version is not None), None)
     planned = resolution.get("torch")
     if own is None or own.version is None or planned is None:
+        yield from _left_alone(project, planned, resolution)
         return
     refusing = [line for line in planned.wanted_by if not line.admits(own.version)]
     if not refusing or of_image(planned, project) is not None:
@@ -72,6 +75,28 @@ def _find(examination: Examination, project: Project, resolution: Resolution) ->
             f"take an image of torch {planned.version.public}, or ask for what goes with torch {own.version}"
         ),
         location=location or own.origin,
+        packages=("torch",),
+    )
+
+
+def _left_alone(project: Project, torch: ResolvedPackage | None, resolution: Resolution) -> Iterator[Finding]:
+    """Tell a torchvision of the image whose torch a command upgrades or uninstalls, where it is for another one."""
+    table = next(table for table in couplings() if table.name == "torchvision-torch")
+    behind = next((one for one in project.brought if one.name == table.subject), None)
+    needed = table.wanted(behind.version) if behind is not None and behind.version is not None else None
+    if torch is None or behind is None or needed is None or resolution.get(table.subject) is not None:
+        return
+    if table.fits(needed, torch.version):
+        return
+    yield RULE.finding(
+        subject="torch",
+        message=f"`torch` {torch.version} is put in the place of the one that the image `{behind.image}` has"
+        f"{_staying([behind])}",
+        evidence=(Evidence(f"torchvision {behind.version}", str(behind.origin)),),
+        remedy=Remedy(
+            f"install the torchvision that goes with torch {torch.version.public} in the same command, or uninstall it"
+        ),
+        location=next(filter(None, map(line_of, torch.wanted_by)), behind.origin),
         packages=("torch",),
     )
 
