@@ -718,7 +718,11 @@ SET = f"export PIP_INDEX_URL={ON}"
         ("Dockerfile", f"FROM x\nRUN {SET} && pip install a\nRUN pip install b\n", "a"),
         ("Dockerfile", f"FROM x\nRUN PIP_INDEX_URL={ON}; pip install a\n", ""),
         ("Dockerfile", f"FROM x\nRUN <<EOF\n{SET}\npip install a\nEOF\nRUN pip install b\n", "a"),
-        ("Dockerfile", f"FROM x AS y\nENV PIP_INDEX_URL={ON}\nRUN pip install a\nFROM x\nRUN pip install b\n", "a"),
+        (
+            "Dockerfile",
+            f"FROM x AS y\nENV PIP_INDEX_URL={ON}\nRUN pip install a\nFROM x\nCOPY --from=y /v /v\nRUN pip install b\n",
+            "a",
+        ),
         ("Dockerfile", f"FROM x AS Y\nARG PIP_INDEX_URL={ON}\nFROM y\nRUN pip install a\n", "a"),
         ("Dockerfile", f"ARG PIP_INDEX_URL={ON}\nFROM x\nRUN pip install a\n", ""),
         ("Dockerfile", f"ARG PIP_INDEX_URL={ON}\nFROM x\nARG PIP_INDEX_URL\nRUN pip install a\n", "a"),

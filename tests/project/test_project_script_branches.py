@@ -374,3 +374,43 @@ def test_a_long_chain_is_read_to_its_end(read_files, joined):
     text = joined.join(f"pip install p{n}" for n in range(500))
     project = read_files({"i.sh": text}, at="i.sh")
     assert len(project.requirements) == (1 if joined == " || " else 500)
+
+
+NEEDED = {
+    "made from": "FROM x AS a\nRUN pip install one\nFROM a\nRUN pip install two\n",
+    "copied from": "FROM x AS a\nRUN pip install one\nFROM y\nCOPY --from=A /v /v\nRUN pip install two\n",
+    "by its number": "FROM x\nRUN pip install one\nFROM y\nCOPY --from=0 /v /v\nRUN pip install two\n",
+    "bound": "FROM x AS a\nRUN pip install one\nFROM y\nRUN --mount=type=bind,from=a,target=/w pip install two\n",
+    "through another": (
+        "FROM x AS a\nRUN pip install one\nFROM a AS b\nFROM y\nCOPY --from=b /v /v\nRUN pip install two\n"
+    ),
+    "not known": "FROM x AS a\nRUN pip install one\nFROM a AS b\nRUN pip install two\nFROM $C\nRUN make\n",
+    "the last installs nothing": "FROM x\nRUN pip install one\nRUN pip install two\nFROM nginx\nRUN make\n",
+}
+
+
+@pytest.mark.parametrize("how", NEEDED)
+def test_the_stages_that_the_image_is_made_with_are_added_up(read_files, how):
+    project = read_files({"Dockerfile": NEEDED[how]}, at="Dockerfile")
+    assert sorted(one.pep508 for one in project.requirements) == ["one", "two"]
+
+
+STAGES = """FROM x AS base
+RUN pip install numpy
+FROM base AS cpu
+RUN pip install torch==2.2.0
+FROM base AS app-rocm
+RUN pip install torch==2.1.0
+FROM base AS {last}
+RUN pip install torch==2.3.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "last", "torch"),
+    [("cuda", "cuda", "2.3.0"), ("rocm", "cuda", "2.1.0"), ("rocm", "end", "2.1.0"), ("xpu", "cuda", "2.3.0")],
+)
+def test_of_stages_that_are_images_of_their_own_the_target_s_or_the_last_one_counts(read_files, backend, last, torch):
+    project = read_files({"Dockerfile": STAGES.format(last=last)}, at="Dockerfile", target_backend=backend)
+    assert [one.pep508 for one in project.requirements] == ["numpy", f"torch=={torch}"]
+    assert {one.reason for one in project.left_out} == {LeftOut.STAGE}

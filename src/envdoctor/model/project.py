@@ -212,6 +212,7 @@ class LeftOut(enum.Enum):
     LAUNCHER = "a script that starts the program and installs by itself"
     BRANCH = "in a branch of the script that excludes the one that is read"
     FALLBACK = "runs only where an install before it has failed"
+    STAGE = "in a stage of which the image takes nothing"
     IMAGE = "says how an image is built"
     NOTEBOOK = "a notebook beside a list that says what is needed"
     NESTED = "of a project inside the project"

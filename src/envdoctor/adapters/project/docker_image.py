@@ -22,6 +22,7 @@ from envdoctor.adapters.project.dockerfile_lines import run_lines, stage_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.pip_command import SPEAKERS, read_pip_command
 from envdoctor.adapters.project.script_commands import commands as shell_commands
+from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Dialect
 from envdoctor.model.dataclass import dataclass
@@ -29,7 +30,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import Brought, InstallCommand, ReadingProblemKind
 from envdoctor.shipped import couplings
 
-__all__ = ["keep_image", "torch_of_image"]
+__all__ = ["keep_image", "left_over", "torch_of_image"]
 
 _OF_PYTHON = re.compile(
     r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$",
@@ -55,6 +56,7 @@ _ENVIRONMENT = re.compile(
 """What makes an environment without the image's packages, or uses one."""
 _INTO = re.compile(r"--(?:target|prefix|root)(?:=|$)|-t$")
 _OTHER_PYTHON = re.compile(r"(?:^|[\s/])(?:python|pip)(3\.\d+)(?=\s|$)|(?:^|\s)(/usr)/bin/(?:python|pip)")
+_TAKES = re.compile(r"(?:--|[,=])from=[\"']?([^\s,\"']+)")
 _ANEW = frozenset({"force-reinstall", "ignore-installed", "I"})
 _SPEAK, _NEAR = SPEAKERS - {"export"}, 6
 """Words, early in a command, behind which a name is one of a package or a text."""
@@ -158,24 +160,62 @@ def _what(image: _Image) -> tuple[object, ...]:
     return tuple((one.name, one.version, one.below, one.label, "" if told else one.image) for one in image.brought)
 
 
+def left_over(text: str, target: JudgedFor) -> Sequence[range]:
+    """Return the lines of the stages of which the image that is built takes nothing; none where that is not known.
+
+    The last stage is the one that is built, unless a name tells of one for the target that nothing else is made from.
+    """
+    froms = list(_froms(text))
+    named = {name.lower(): at for at, (_, _, name) in enumerate(froms) if name}
+    needs = [
+        {named[image.lower()]} if named.get(image.lower(), at) < at else set() for at, (_, image, _) in enumerate(froms)
+    ]
+    begins = [line for line, _, _ in froms]
+    sources = [(number, source) for number, line in enumerate(text.splitlines(), 1) for source in _TAKES.findall(line)]
+    for number, source in sources:
+        at = bisect_left(begins, number) - 1
+        one = int(source) if source.isdecimal() and len(source) < 4 else named.get(source.lower(), at)
+        if 0 <= one < at:
+            needs[at].add(one)
+    if len(froms) < 2 or any("$" in text for text in (*(image for _, image, _ in froms), *(one for _, one in sources))):
+        return ()
+    leaves = set(range(len(froms))).difference(*needs)
+    last = len(froms) - 1
+    meant = [at for at in (last, *sorted(leaves)) if target.is_named(froms[at][2])]
+    waiting, needed = meant[:1] or [last], set[int]()
+    while waiting:
+        at = waiting.pop()
+        needed.add(at)
+        waiting += needs[at] - needed
+    ends = [*begins[1:], text.count("\n") + 2]
+    return [range(begins[at], ends[at]) for at in range(len(froms)) if at not in needed]
+
+
+def _froms(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield each stage: its line, its image or what it is made from, and its name, empty without one."""
+    variables = ScriptVariables(Dialect.POSIX)
+    begun = False
+    for number, instruction, rest in stage_lines(text):
+        words = [word for command in shell_commands(rest, Dialect.POSIX) for word in command.words]
+        if instruction == "ARG":
+            for word in words if not begun else ():  # Others count within their stage alone.
+                variables.learn([word])
+            continue
+        texts = [word.text for word in variables.expanded(words) if not word.text.startswith("--")]
+        if len(texts) == 1 or (len(texts) == 3 and texts[1].lower() == "as"):
+            begun = True
+            yield number, texts[0], texts[2] if texts[1:] else ""
+
+
 def _stages(file: TextFile) -> list[_Stage]:
     """Return the stages in their order; one that is made from another has its image."""
     found: list[_Stage] = []
     named: dict[str, int] = {}
-    variables = ScriptVariables(Dialect.POSIX)
-    for number, instruction, rest in stage_lines(file.text):
-        words = [word for command in shell_commands(rest, Dialect.POSIX) for word in command.words]
-        if instruction == "ARG":
-            for word in words if not found else ():  # Others count within their stage alone.
-                variables.learn([word])
-            continue
-        texts = [word.text for word in variables.expanded(words) if not word.text.startswith("--")]
-        if len(texts) != 1 and not (len(texts) == 3 and texts[1].lower() == "as"):
-            continue
-        base = named.get(texts[0].lower())
-        image = found[base].image if base is not None else _image(texts[0], FileOrigin(file.shown, number))
-        if texts[1:]:
-            named[texts[2].lower()] = len(found)
+    for number, text, name in _froms(file.text):
+        base = named.get(text.lower())
+        image = found[base].image if base is not None else _image(text, FileOrigin(file.shown, number))
+        if name:
+            named[name.lower()] = len(found)
         found.append(_Stage(number, image, base))
     return _without_unused(found, file) if any(stage.image.brought or stage.image.hidden for stage in found) else found
 

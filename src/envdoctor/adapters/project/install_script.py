@@ -10,7 +10,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
-from envdoctor.adapters.project.docker_image import keep_image
+from envdoctor.adapters.project.docker_image import keep_image, left_over
 from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructions, run_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.other_installers import OtherInstall, dialect_of, read_other_install, script_run_by
@@ -124,6 +124,8 @@ def _read(draft: Draft, script: Script) -> None:
     installing = [call is not None and (not isinstance(call, PipCommand) or call.verb == "install") for call in calls]
     target = JudgedFor((draft.environment or {}).get("sys_platform", ""), draft.backend)
     instead = fallbacks(listed, installing, target)
+    if script.dockerfile:
+        instead = {**instead, **_of_other_stages(text, listed, installing, target)}
     first = [at for at, _ in enumerate(places) if installing[at] and at not in instead]
     if not script.folders.starts:  # else each instruction or line is a script of its own
         instead = {**instead, **jumped(listed, first, places, conditions, target, dialect)}
@@ -133,13 +135,25 @@ def _read(draft: Draft, script: Script) -> None:
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
         _follow(script, command)
         if at in instead:
-            _leave_out(draft, script, command, instead[at])
+            if call is not None:
+                _leave_out(draft, script, command, instead[at])
         elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
             followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
             checked = _checked(script, command, [listed[each] for each in followed])
             _run(draft, script, call, command, exports.of(at, listed, places), checked=checked)
         elif call is not None:
             _leave_out(draft, script, command, LeftOut.BRANCH)
+
+
+def _of_other_stages(
+    text: str, listed: Sequence[Command], installing: Sequence[bool], target: JudgedFor
+) -> Mapping[int, LeftOut]:
+    """Return the commands in stages of which the image takes nothing, where anything is installed in another one."""
+    lines = {line for part in left_over(text, target) for line in part}
+    other = {at for at, command in enumerate(listed) if command.words[0].line in lines}
+    return (
+        dict.fromkeys(other, LeftOut.STAGE) if any(one and at not in other for at, one in enumerate(installing)) else {}
+    )
 
 
 def _calls(draft: Draft, script: Script, listed: Sequence[Command]) -> list[PipCommand | OtherInstall | Path | None]:

@@ -29,6 +29,8 @@ from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.unknown import SubjectKind
 
 _MOST = 4
+_LINES = (LeftOut.BRANCH, LeftOut.FALLBACK, LeftOut.STAGE)
+"""What is said of lines of a script."""
 
 
 def _find(examination: Examination) -> Iterator[Finding]:
@@ -54,7 +56,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 
 def _remedy(left_out: Sequence[FileLeftOut]) -> Remedy | None:
-    files = [one.path for one in left_out if one.reason not in (LeftOut.BRANCH, LeftOut.FALLBACK)]
+    files = [one.path for one in left_out if one.reason not in _LINES]
     return Remedy(f"`envdoctor check {files[0]}` judges one of them by itself") if files else None
 
 
