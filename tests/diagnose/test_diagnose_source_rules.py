@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
-from diagnose_fixtures import MemoryArchives, MemorySources, require, resolution_of, resolved, target_of
+from diagnose_fixtures import MemoryArchives, MemoryIndex, MemorySources, require, resolution_of, resolved, target_of
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose import engine
@@ -53,6 +53,14 @@ def test_a_framework_that_is_called_otherwise_is_named_for_the_card(backend: str
     (finding,) = found("SRC001", {"train.py": "import paddle\n"}, "numpy==1.26.0", target=target)
     assert finding.subject == project
     assert not found("SRC001", {"train.py": "import paddle\n"}, f"{project}==2.6.2", target=target)
+
+
+@pytest.mark.parametrize(("python", "project"), [("3.12", "paddlepaddle-gpu"), ("3.13", "paddlepaddle")])
+def test_no_framework_is_named_that_the_target_cannot_have(python: str, project: str) -> None:
+    index = MemoryIndex({"paddlepaddle-gpu": ["paddlepaddle_gpu-2.6.2-cp312-cp312-manylinux1_x86_64.whl"]})
+    target = target_of(f"linux/x86_64/{python}/cuda")
+    (finding,) = found("SRC001", {"train.py": "import paddle\n"}, "numpy==1.26.0", target=target, index=index)
+    assert finding.subject == project
 
 
 _FAST = {"app/fast/__init__.py": "from .engine import Engine\n", "app/fast/engine.py": "import inflect\n"}
@@ -287,6 +295,8 @@ def test_distutils_is_missing_from_python_3_12_on() -> None:
         ("# x = np.float(3)\n", "numpy==1.26.0", 0),
         ("np.float = float\nx = np.float(3)\n", "numpy==1.26.0", 0),
         ("np.float = float\nx = np.int(3)\n", "numpy==1.26.0", 1),
+        ("setattr(np, 'float', float)\nx = np.float(3)\n", "numpy==1.26.0", 0),
+        ("setattr(model, 'float', float)\nx = np.float(3)\n", "numpy==1.26.0", 1),
         ("np.float = np.int\n", "numpy==1.26.0", 1),
         ("ok = x.dtype == np.float == y.dtype\n", "numpy==1.26.0", 1),
         ("x = np.trapz(y)\n", "numpy==2.3.5", 0),

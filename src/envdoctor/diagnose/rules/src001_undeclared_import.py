@@ -36,6 +36,7 @@ from itertools import islice
 from typing import Any
 
 from envdoctor.diagnose.examination import Examination, Sources
+from envdoctor.diagnose.in_place_of import no_wheel
 from envdoctor.diagnose.module_owners import ModuleOwners
 from envdoctor.diagnose.reachable import (
     conditional_files,
@@ -217,10 +218,12 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
 
 
 def _for_target(examination: Examination, projects: tuple[str, ...]) -> str:
-    """Return the project to add: the usual one, or that of a framework which the target's cards need in its place."""
-    backend = examination.target.backend.value if examination.target else ""
-    other = next(iter(same_module(projects[0]).values()), {}).get(backend, projects[0])
-    return other if projects[0] in _FRAMEWORKS and other in projects else projects[0]
+    """Return the project to add: the usual one, or that of a framework which the target's cards need, and can have."""
+    target, usual = examination.target, projects[0]
+    if target is None or usual not in _FRAMEWORKS:
+        return usual
+    other = next(iter(same_module(usual).values()), {}).get(target.backend.value, usual)
+    return other if other in projects and not no_wheel(examination, other, target) else usual
 
 
 def _unread(project: Project | None) -> bool:

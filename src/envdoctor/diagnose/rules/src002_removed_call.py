@@ -32,7 +32,7 @@ from envdoctor.diagnose.examination import Examination, Sources
 from envdoctor.diagnose.package_view import PackageView, scenes
 from envdoctor.diagnose.reachable import reachable_files
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.source_scan import Hit, called_in, scan_of
+from envdoctor.diagnose.source_scan import Hit, SourceScan, called_in, scan_of
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
@@ -40,6 +40,7 @@ from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
 
 _ASSIGNED = re.compile(r"\s*=(?!=)")
+_SET = re.compile(r"""\bsetattr\(\s*([\w.]+)\s*,\s*['"](\w+)['"]""")
 
 
 def _finding(row: dict[str, Any], package: PackageView, hits: list[Hit], *, reached: bool) -> Finding:
@@ -64,14 +65,14 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
             package = scene.get(row["package"])
             if package is not None and contains(row["version"], package.version):
                 hits = scan.search(row["pattern"], having=tuple(row["having"]))
-                hits = _not_put_back(re.compile(row["pattern"]), hits, reachable)
+                hits = _not_put_back(re.compile(row["pattern"]), hits, scan, reachable)
                 hits = [hit for hit in hits if hit.line not in scan.guarded_lines(hit.path)]
                 if hits:
                     reached = [hit for hit in hits if hit.path in reachable]
                     yield _finding(row, package, reached or hits, reached=bool(reached))
 
 
-def _not_put_back(pattern: re.Pattern[str], hits: list[Hit], reachable: frozenset[str]) -> list[Hit]:
+def _not_put_back(pattern: re.Pattern[str], hits: list[Hit], scan: SourceScan, reachable: frozenset[str]) -> list[Hit]:
     """Return the hits but those of names that the sources assign to the module themselves."""
     back = {
         (hit.path, _name(match))
@@ -79,6 +80,9 @@ def _not_put_back(pattern: re.Pattern[str], hits: list[Hit], reachable: frozense
         for match in pattern.finditer(hit.text)
         if _ASSIGNED.match(hit.text, match.end())
     }
+    for hit in scan.search(_SET.pattern, having=("setattr(",)) if hits else ():
+        set_to = (pattern.match(f"{match[1]}.{match[2]}") for match in _SET.finditer(hit.text))
+        back |= {(hit.path, _name(match)) for match in set_to if match is not None}
     for_all = {name for path, name in back if path in reachable}
 
     def is_put_back(hit: Hit) -> bool:
