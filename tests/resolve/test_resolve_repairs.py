@@ -413,6 +413,18 @@ def test_among_equals_the_one_that_needs_no_compiler_comes_first_and_the_other_s
     assert "`hard` 1 has no wheel for this target and needs a compiler" in overruling[1].cautions
 
 
+def test_where_the_pin_that_stays_must_be_built_the_repair_that_moves_it_goes_back_to_what_works() -> None:
+    new = {f"2.{minor}": {} for minor in range(6)}
+    table = {
+        "vision": {"4.8": {}, "4.9": ["numpy>=1.26"]},
+        "numpy": {"1.24": {"wheel": False}, "1.25": {"wheel": False}, "1.26": {}, **new},
+    }
+    broken = _fails(*(f"numpy=={version} vision==4.9" for version in new))
+    found = _diagnose(table, "vision==4.9", "numpy==1.24", judge=broken, build_risk=_builds)
+    assert [_pins(repair) for repair in found.repairs] == [["numpy==1.26"], ["vision==4.8"]]
+    assert found.repairs[0].cautions == ()
+
+
 def test_what_every_repair_must_build_is_no_caution() -> None:
     table = {"app": {"1": {}, "2": {}}, "lib": {"1": ["app<2"]}, "hard": {"1": {"wheel": False}}}
     found = _diagnose(table, "app==2", "lib", "hard", build_risk=_builds)

@@ -16,7 +16,7 @@ from envdoctor.model.requirement import Requirement, RequirementKind
 from envdoctor.model.resolution import Resolution, Unmet
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.resolve.offer import Judge, Offer
-from envdoctor.resolve.ranking import blamed, rank, with_cautions
+from envdoctor.resolve.ranking import blamed, rank, telling, with_cautions
 from envdoctor.resolve.relaxations import (
     LEFT_OUT,
     Element,
@@ -26,7 +26,7 @@ from envdoctor.resolve.relaxations import (
     overrides_of,
     overrides_of_exclusions,
 )
-from envdoctor.resolve.repairs import Found, RepairSearch, is_combined, of_people
+from envdoctor.resolve.repairs import Found, RepairSearch, of_people
 from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
 from envdoctor.resolve.verification import Objection, Promise, rederive, unmet
@@ -81,7 +81,7 @@ class Offers:
                 return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
         if profile is not None:
             found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
-        ranked = list(_telling(self._ranked(found)))[: self._graph.manifest.limits.repairs]
+        ranked = list(telling(self._ranked(found)))[: self._graph.manifest.limits.repairs]
         offers = [offer.numbered(number) for number, offer in enumerate(ranked, 1)]
         return [with_cautions(self._graph, offer, offers) for offer in offers]
 
@@ -99,7 +99,7 @@ class Offers:
         found.extend(self._dearer(found))
         found.extend(self._best_of_all(found))
         if any(offer.runs for offer in blamed(self._graph, found)):
-            return found
+            return [*found, *self._without_builds(found)]
         ranked = self._ranked(found)
         failing = [offer for offer in ranked if offer.avoidable]
         if failing:
@@ -112,6 +112,15 @@ class Offers:
         tried.extend(self._cheapest(lambda element: isinstance(element, int) or element[0] == LEFT_OUT, _MOST_LEFT_OUT))
         known = {offer.elements for offer in found}
         return [*found, *{offer.elements: offer for offer in tried if offer.elements not in known}.values()]
+
+    def _without_builds(self, found: Sequence[Offer]) -> Iterator[Offer]:
+        """Yield the repair that replaces what the best one must build, in versions that do not fail, where any does."""
+        best, *others = self._ranked(found)
+        built = {package.name for package in best.hard_builds()}
+        failing = [offer for offer in others if offer.avoidable and not built.isdisjoint(offer.moved)]
+        working = self._working(failing)
+        if working is not None:
+            yield working
 
     def _best_of_all(self, found: Sequence[Offer]) -> list[Offer]:
         """Return the repair that makes every exchange which made another one better, where none made all of them."""
@@ -287,21 +296,6 @@ def _in_force(line: Line, resolution: Resolution, relaxation: Relaxation) -> Req
         return line.requirement
     there = not line.constraint and resolution.get(line.requirement.name) is not None
     return replace(line.requirement, specifier=SpecifierSet()) if there else None
-
-
-def _telling(ranked: Sequence[Offer]) -> Iterator[Offer]:
-    """Yield the offers, best first, that tell something new.
-
-    None that only combines what others exchange, and where one runs, none that overrules distributions without need.
-    """
-    seen: list[frozenset[Element]] = []
-    for offer in ranked:
-        profile = offer.repair is not None and offer.repair.from_profile
-        needless = offer.overrules and (ranked[0].runs or (offer.avoidable and not ranked[0].avoidable))
-        if not profile and (needless or is_combined(offer.elements, seen)):
-            continue
-        seen.append(offer.elements)
-        yield offer
 
 
 def _edits(lines: Sequence[Line], elements: Collection[Element]) -> int:

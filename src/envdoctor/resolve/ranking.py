@@ -20,10 +20,11 @@ from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.edges import base_name, highest, release_series
 from envdoctor.resolve.offer import Offer, evidence_for
 from envdoctor.resolve.relaxations import Element
+from envdoctor.resolve.repairs import is_combined
 from envdoctor.resolve.solver import Line
 from envdoctor.shipped import same_module
 
-__all__ = ["blamed", "lowered", "raised", "rank", "with_cautions"]
+__all__ = ["blamed", "lowered", "raised", "rank", "telling", "with_cautions"]
 
 _MOST_FAILURES = 3
 
@@ -321,3 +322,18 @@ def _asked(graph: DependencyGraph, lines: Sequence[Line], offer: Offer, element:
         if requirement.name == name:
             bits &= graph.bits(name, requirement.specifier)
     return name, bits
+
+
+def telling(ranked: Sequence[Offer]) -> Iterator[Offer]:
+    """Yield the offers, best first, that tell something new.
+
+    None that only combines what others exchange, and where one runs, none that overrules distributions without need.
+    """
+    seen: list[frozenset[Element]] = []
+    for offer in ranked:
+        profile = offer.repair is not None and offer.repair.from_profile
+        needless = offer.overrules and (ranked[0].runs or (offer.avoidable and not ranked[0].avoidable))
+        if not profile and (needless or is_combined(offer.elements, seen)):
+            continue
+        seen.append(offer.elements)
+        yield offer

@@ -158,9 +158,25 @@ def _avoiding(
     for steps in _STEPS:
         before = dict(avoided)
         found = without(offer, steps, avoided)
-        if found is None or not found.avoidable:
-            return found and _nearest(partial(without, offer), found, steps, before, avoided)
+        if found is None:
+            return _less_far(partial(without, offer), steps, before)
+        if not found.avoidable:
+            return _nearest(partial(without, offer), found, steps, before, avoided)
         offer = found
+    return None
+
+
+def _less_far(
+    without: Callable[[int, dict[NormalizedName, _Avoided]], Offer | None],
+    steps: int,
+    before: Mapping[NormalizedName, _Avoided],
+) -> Offer | None:
+    """Return what comes of going back fewer release series, where a long step leaves nothing that others take."""
+    for fewer in range(1, steps):
+        avoided = dict(before)
+        other = without(fewer, avoided)
+        if other is None or not other.avoidable:
+            return other and _with_reasons(other, avoided)
     return None
 
 
