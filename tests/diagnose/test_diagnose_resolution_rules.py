@@ -686,6 +686,18 @@ def test_the_transformers_that_is_advised_suits_coqui_tts_too(beside: str, range
     assert f"transformers{range_}" in finding.remedy.summary.replace("transformers >", "transformers>")
 
 
+@pytest.mark.parametrize(
+    ("beside", "newer"),
+    [("protobuf==4.25.0", False), ("grpcio==1.57.0", False), ("protobuf==7.35.0", True)],
+)
+def test_a_newer_tensorboard_is_advised_where_the_plan_admits_what_it_needs(beside: str, newer: bool) -> None:
+    plan = [resolved("tensorboard==2.20.0", wanted_by=[require("tensorboard")]), resolved("setuptools==84.2.1")]
+    (finding,) = found("ADV212", *plan, resolved(beside))
+    assert finding.remedy is not None
+    assert (finding.remedy.commands == ('pip install "tensorboard>=2.21"',)) is newer
+    assert newer or finding.remedy.commands == ('pip install "setuptools<82"',)
+
+
 def test_a_toolkit_of_the_system_makes_it_a_note() -> None:
     toolkit = facts_of({"cuda.toolkits": ("11.8", "13.0")})
     (finding,) = found("RES204", resolved("onnxruntime-gpu==1.31.1"), facts=toolkit)
