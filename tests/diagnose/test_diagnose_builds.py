@@ -241,6 +241,17 @@ def _told_of_installed(pins: tuple[str, ...], target: str) -> set[str]:
         (ROCM, ("torch==2.14.0+rocm10.1.0", "torchvision==0.29.0+rocm10.1.0", "torchaudio==2.11.0.3+rocm10.1.0")),
         (ROCM, ("torch==2.10.0a0+rocm7.10.0a20251015", "torchvision==0.25.0a0+rocm7.10.0a20251015",
                 "torchaudio==2.8.0a0+rocm7.10.0a20251015")),
+        # AMD's torchvision of a series goes with each torch of it.
+        ("windows/x86_64/3.12/rocm", ("torch==2.9.1+rocm7.12.0a20260421", "torchvision==0.24.0+rocm7.12.0a20260421",
+                                      "torchaudio==2.9.0+rocm7.12.0a20260421")),
+        (ROCM, ("torch==2.9.1+rocm7.12.0", "torchvision==0.24.0+rocm7.12.0")),
+        # An image that builds all three from checkouts: the numbers are those of the files in them.
+        (ROCM, ("torch==2.7.0a0+git295f2ed", "torchvision==0.21.0+7af6987", "triton==3.2.0+gite5be006a")),
+        (ROCM, ("torch==2.7.0+gitf717b2a", "torchvision==0.21.0+7af6987", "torchaudio==2.6.0a0+1a8f621")),
+        ("linux/aarch64/3.8/cuda", ("torch==2.1.0a0+41361538.nv23.6", "torchvision==0.16.1+fdea156",
+                                    "torchaudio==2.1.0+6ea1133")),
+        # torchvision built on a board beside the torch of an index: of its series.
+        ("linux/aarch64/3.10/cuda", ("torch==2.4.0", "torchvision==0.19.1+6194369")),
         # Nightlies are numbered apart until a release is near.
         (CUDA, ("torch==2.10.0.dev20251024+cu130", "torchvision==0.25.0.dev20251025+cu130",
                 "torchaudio==2.8.0.dev20251025+cu130")),
@@ -256,6 +267,19 @@ def _told_of_installed(pins: tuple[str, ...], target: str) -> set[str]:
 )  # fmt: skip
 def test_what_a_vendor_builds_together_is_no_mismatch(target: str, pins: tuple[str, ...]) -> None:
     assert _told_of_installed(pins, target) == set()
+
+
+@pytest.mark.parametrize(
+    "pins",
+    [
+        ("torch==2.4.1+rocm6.1", "torchvision==0.16.1+fdea156"),
+        ("torch==2.3.0a0+6ddf5cf85e.nv24.4", "torchvision==0.16.2"),
+        ("torch==2.9.1+rocm7.12.0a20260421", "torchvision==0.25.0+rocm7.12.0a20260421"),
+        ("torch==2.6.0+rocm6.2.4", "torchvision==0.20.1+rocm6.2.4"),
+    ],
+)
+def test_a_torch_that_was_exchanged_below_a_build_from_source_is_told(pins: tuple[str, ...]) -> None:
+    assert "torchvision" in _told_of_installed(pins, ROCM)
 
 
 @pytest.mark.parametrize(

@@ -222,3 +222,129 @@ def test_a_torch_that_is_on_no_index_of_pytorchs_is_kept(tmp_path, capsys, listi
     (told,) = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == rule]
     assert remedy in told["remedy"]["summary"]
     assert never not in told["remedy"]["summary"]
+
+
+@pytest.mark.parametrize(
+    ("pins", "remedy"),
+    [
+        # Of three that belong together one is of another CUDA: that one goes, whichever index it is from.
+        (
+            "torch==2.5.1+cu124\ntorchvision==0.20.1+cu124\ntorchaudio==2.5.1+cu121",
+            "install `torchaudio` from the index with +cu124 builds",
+        ),
+        (
+            "torch==2.5.1\ntorchvision==0.20.1\ntorchaudio==2.5.1+cu121",
+            "install `torchaudio` from the index with +cu124 builds",
+        ),
+        # A list that names torch had pip put the default index's in the place of the others' own.
+        ("torch==2.5.1\ntorchaudio==2.5.1+cu121", "install `torch` 2.5.1 from the index with +cu121 builds"),
+        # There is no torch 2.5.1 for CUDA 11.6: of two releases neither is to be had as the other is.
+        ("torch==2.5.1+cu124\ntorchaudio==0.13.1+cu116", "install `torch` and `torchaudio` of one release"),
+    ],
+)
+def test_the_build_that_stands_alone_is_the_one_to_replace(tmp_path, capsys, pins, remedy):
+    (tmp_path / "installed.txt").write_text(f"{pins}\nnumpy==2.1.2\n", encoding="utf-8")
+    options = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backend", "cuda")
+    main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *options])
+    told = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ABI008"]
+    assert [item["remedy"]["summary"][: len(remedy)] for item in told] == [remedy]
+
+
+_CONDA_ROWS = "# packages in environment at /c/envs/t:\nnumpy  1.26.4  py310hb13e2d6_0  conda-forge\n"
+_COLLECTED = """PyTorch version: 2.3.1
+CUDA used to build PyTorch: 12.1
+OS: Microsoft Windows 11 Pro
+Python platform: Windows-10-10.0.22631-SP0
+Is CUDA available: True
+GPU models and configuration: GPU 0: NVIDIA GeForce RTX 4070
+[pip3] torch==2.3.1
+[pip3] torchvision==0.18.1
+[conda] pytorch  2.3.1  py3.10_cuda12.1_cudnn8_0  pytorch
+[conda] torchvision  0.18.1  py310_cu121  pytorch
+"""
+_EXPORTED = """name: t
+dependencies:
+  - python=3.10.14=he1021f5_1
+  - pytorch=2.3.1=py3.10_cuda12.1_cudnn8_0
+  - torchvision=0.18.1=py310_cu121
+  - pip:
+    - diffusers==0.29.0
+prefix: C:\\c\\envs\\t
+"""
+_FROZEN = "certifi @ file:///C:/b/abs_35d7n66oz9/croot/certifi_1707229248467/work/certifi\ntorch==2.2.2\ntorchvision==0.17.2\n"
+WINDOWS_CUDA = ("--target-os", "windows", "--target-arch", "x86_64", "--target-backend", "cuda")
+LINUX_CUDA = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backend", "cuda")
+
+
+@pytest.mark.parametrize(
+    ("listing", "options", "told"),
+    [
+        # What conda built is no wheel of the default index, which for Windows has torch for the CPU alone.
+        (_COLLECTED, (), set()),
+        (_EXPORTED, WINDOWS_CUDA, set()),
+        (_FROZEN, WINDOWS_CUDA, set()),
+        (f"{_CONDA_ROWS}torch  2.5.1  pypi_0  pypi\n", WINDOWS_CUDA, {"ADV001"}),
+        (f"{_CONDA_ROWS}pytorch  2.3.1  py3.10_cuda12.1_cudnn8.9.2_0  pytorch\n", LINUX_CUDA, set()),
+        (f"{_CONDA_ROWS}pytorch  2.3.1  py3.10_cpu_0  pytorch\n", LINUX_CUDA, {"RES202"}),
+        (f"{_CONDA_ROWS}pytorch  2.5.1  cpu_generic_py312_hbc5b47c_12  conda-forge\n", LINUX_CUDA, {"RES202"}),
+        (
+            f"{_CONDA_ROWS}pytorch  2.3.1  py3.10_cuda12.1_cudnn8.9.2_0  pytorch\n",
+            (*LINUX_CUDA, "--gpu", "RTX 5090"),
+            {"RES208"},
+        ),
+        # ComfyUI runs with pip's torchvision for the CPU beside conda's torch.
+        (
+            f"{_CONDA_ROWS}pytorch  2.4.1  py3.12_cuda12.4_cudnn9_0  pytorch\ntorchvision  0.19.1  pypi_0  pypi\n",
+            WINDOWS_CUDA,
+            set(),
+        ),
+        # conda-forge holds torch and torchvision together by their series.
+        (
+            (
+                f"{_CONDA_ROWS}pytorch  2.7.1  cuda129_mkl_py312_h4edc8c8_304  conda-forge\n"
+                "torchvision  0.22.0  cuda126_py312_h2cb9a9b_0  conda-forge\n"
+            ),
+            LINUX_CUDA,
+            set(),
+        ),
+        (
+            (
+                f"{_CONDA_ROWS}pytorch  2.7.1  cuda129_mkl_py312_h4edc8c8_304  conda-forge\n"
+                "torchvision  0.21.0  cuda126_py312_h2cb9a9b_0  conda-forge\n"
+            ),
+            LINUX_CUDA,
+            {"ADV007"},
+        ),
+    ],
+)
+def test_what_conda_built_is_judged_by_its_build(tmp_path, capsys, listing, options, told):
+    (tmp_path / "installed.txt").write_text(listing, encoding="utf-8")
+    main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *options])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert {item["rule"] for item in findings if item["severity"] == "error"} == told
+
+
+@pytest.mark.parametrize(
+    ("pins", "options", "rows"),
+    [
+        # On Windows it is for the CPU, on Linux for CUDA 12.4: whichever it is, torchaudio was built for neither.
+        ("torch==2.5.1\ntorchaudio==2.5.1+cu121", (), ["warning"]),
+        ("torch==2.5.1\ntorchvision==0.20.1+cu121", (), []),
+        ("torch==2.5.1\ntorchvision==0.20.1+cu121", ("--target-os", "windows"), ["warning"]),
+        ("torch==2.9.1\ntorchvision==0.24.1+rocm6.4", (), ["warning"]),
+        ("torch==2.8.0\ntorchvision==0.23.0+xpu", ("--target-os", "linux"), ["warning"]),
+        # The CUDA runtime beside it tells which CUDA it is for.
+        ("torch==2.5.1\ntorchaudio==2.5.1+cu121\nnvidia-cuda-runtime-cu12==12.4.127", (), ["error"]),
+        ("torch==2.5.1\ntorchaudio==2.5.1+cu124\nnvidia-cuda-runtime-cu12==12.4.127", (), []),
+        (f"{_FROZEN}torchaudio==2.2.2+cu121", ("--target-os", "windows"), []),
+    ],
+)
+def test_a_torch_of_the_default_index_beside_a_labelled_companion_was_exchanged(tmp_path, capsys, pins, options, rows):
+    (tmp_path / "installed.txt").write_text(f"{pins}\nnumpy==2.1.2\n", encoding="utf-8")
+    arch = ("--target-arch", "x86_64")
+    main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *arch, *options])
+    told = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ABI008"]
+    assert [item["severity"] for item in told] == rows
+    labels = [pin.partition("+")[2] for pin in pins.splitlines() if "+" in pin]
+    assert all(f"install `torch` {item['message'].split('`torch` ')[1].split()[0]} from the index with "
+               f"+{labels[0]} builds" in item["remedy"]["summary"] for item in told)  # fmt: skip

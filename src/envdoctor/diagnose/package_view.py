@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from envdoctor.model.resolution import Resolution, ResolvedPackage
     from envdoctor.model.target import Target
 
-__all__ = ["PackageView", "Place", "Scene", "kept_by_image", "of_image", "scenes"]
+__all__ = ["OF_DEFAULT_INDEX", "PackageView", "Place", "Scene", "kept_by_image", "of_image", "scenes"]
 
 _CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu\d+)?")
 _CUDA_VERSION = re.compile(r"(\d+)\.(\d)\b")
@@ -36,6 +36,8 @@ _CONDA_CUDA = re.compile(
 _CONDA_BUILD = re.compile(r"cuda(\d{2})\.?(\d)")
 """In a build of conda's channels, which stands behind name and version: ``py3.10_cuda11.8_cudnn8.7.0_0``."""
 _FIRST_DAY = 20_000_101
+OF_DEFAULT_INDEX = "what is known of its wheels"
+"""The source of a label that the version does not name: the default index's builds have none."""
 _OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})
 
 
@@ -90,6 +92,10 @@ class PackageView:
     def nightly(self) -> bool:
         """Whether its version names the day of its build, `2.8.0.dev20250601`."""
         return (self.version.dev or 0) >= _FIRST_DAY
+
+    def goes_by_series(self, other: PackageView | None) -> bool:
+        """Return whether both are builds of conda's channels, or of an image: those hold together by their series."""
+        return self.other_build and other is not None and other.other_build
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -194,7 +200,7 @@ def _planned(resolution: Resolution, examination: Examination, facts: WheelFacts
         if label is None and item.file.index == "default" and examination.target is not None:
             label, source = (
                 facts.build_label(item.name, item.version, examination.target),
-                "what is known of its wheels",
+                OF_DEFAULT_INDEX,
             )
         packages[item.name] = _planned_view(item, label, source)
     return packages
@@ -217,18 +223,22 @@ def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, othe
     )
 
 
-def _is_conda(environment: InstalledEnvironment) -> bool:
-    """Conda's builds carry no label, whatever they were built for."""
-    return environment.source == "conda list" or environment.kind is EnvironmentKind.CONDA
+_CONDA_PATH = re.compile(r"^file:///\S*?(?:/croots?/|/conda-bld/|/feedstock_root/|/80754af9/|/abs_\w{9,}/)")
+"""Where conda's channels build; `pip freeze` shows it as the address of what they have installed."""
 
 
-def _of_default_index(environment: InstalledEnvironment, examination: Examination) -> bool:
-    """Return whether a version without a label tells the build: not conda's, and not on a machine that nobody named.
+def _shows_conda(environment: InstalledEnvironment) -> bool:
+    """Return whether what has no installer named may be a build of conda's, which carries no label."""
+    urls = (item.direct_url for item in environment.distributions)
+    return environment.kind is EnvironmentKind.CONDA or any(_CONDA_PATH.match(url) for url in urls if url)
+
+
+def _of_default_index(examination: Examination) -> bool:
+    """Return whether a version without a label tells the build: not on a machine that nobody named.
 
     Where a card is given, it is to be judged for: then the assumed system counts, and the report says that it is.
     """
-    told = TargetProperty.OS not in examination.assumed or bool(examination.facts.of_cards())
-    return told and not _is_conda(environment)
+    return TargetProperty.OS not in examination.assumed or bool(examination.facts.of_cards())
 
 
 def _label_of_runtime(environment: InstalledEnvironment) -> str | None:
@@ -243,32 +253,44 @@ def _installed(
     environment: InstalledEnvironment, examination: Examination, facts: WheelFacts
 ) -> dict[str, PackageView]:
     packages: dict[str, PackageView] = {}
+    shows_conda = _shows_conda(environment)
     for item in environment.distributions:
         try:
             version = Version(item.version)
         except ValueError:
             continue
         label, source = version.local, "its version"
+        conda = item.installer == "conda" if item.installer else shows_conda
         if label is None and item.build_label:
-            label, source = item.build_label, f"{item.name}/version.py"
+            label, source = item.build_label, "its build in conda" if conda else f"{item.name}/version.py"
         if item.name == "torch" and label is None:
             label, source = _torch_build_fact(examination), "facts"
-        if item.name == "torch" and label is None and not _is_conda(environment):
+        if item.name == "torch" and label is None and item.installer != "conda":
             label, source = _label_of_runtime(environment), "the CUDA runtime beside it"
-        if label is None and examination.target is not None and _of_default_index(environment, examination):
-            label, source = facts.build_label(item.name, version, examination.target), "what is known of its wheels"
+            conda = conda and label is None
+        if label is None and not conda and examination.target is not None and _of_default_index(examination):
+            label, source = facts.build_label(item.name, version, examination.target), OF_DEFAULT_INDEX
         files = None if item.files is None else tuple(entry.path for entry in item.files)
         told = version.local is None and bool(item.build_label)
         view = PackageView(
-            item.name, version, Place.INSTALLED, label=label, label_source=source, label_is_told=told, files=files
+            item.name,
+            version,
+            Place.INSTALLED,
+            label=label,
+            label_source=source,
+            label_is_told=told,
+            files=files,
+            other_build=conda,
         )
         packages.setdefault(item.name, view)
     return packages
 
 
 def _torch_build_fact(examination: Examination) -> str | None:
-    text = examination.facts.value("torch.version")
-    return str(text).partition("+")[2] or None if text else None
+    """Return the label of torch's own version, or the CUDA that torch says it was built with."""
+    text, cuda = (examination.facts.value(name) for name in ("torch.version", "torch.cuda"))
+    label = str(text).partition("+")[2] if text else ""
+    return label or (f"cu{str(cuda).replace('.', '')}" if cuda else None)
 
 
 def _asked(examination: Examination) -> dict[str, PackageView]:

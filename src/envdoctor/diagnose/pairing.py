@@ -52,8 +52,10 @@ def misfits(scene: Scene, names: tuple[str, ...]) -> Iterator[Misfit]:
     for name in names:
         table = tables[name]
         subject, object_ = scene.get(table.subject), scene.get(table.object)
-        wanted = table.wanted(subject.version) if subject is not None else None
-        if subject is None or object_ is None or wanted is None:
+        if subject is None or object_ is None:
+            continue
+        wanted = table.wanted(subject.version, object_.version, series=subject.goes_by_series(object_))
+        if wanted is None:
             continue
         if not table.fits(wanted, object_.version) and not _admitted_by_metadata(scene, subject, object_, wanted):
             yield Misfit(subject, object_, wanted, table)
@@ -110,5 +112,6 @@ def builds_apart(companion: PackageView, torch: PackageView) -> tuple[BuildLabel
         alone = stable or companion.name == "torchcodec"
         return None if alone and mine.backend is Backend.CPU else (mine, its)
     exact = companion.name == "torchaudio" and contains("<2.11.1", companion.version)
+    exact = exact and not companion.goes_by_series(torch)
     parts = 3 if mine.backend is Backend.ROCM else 2 if exact else 1
     return None if mine.same_release(its, parts) else (mine, its)

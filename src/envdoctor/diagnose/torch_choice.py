@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.target import Target
 
-__all__ = ["advice_for_card", "choose_torch", "held_back", "way_through"]
+__all__ = ["FROM_CONDA", "advice_for_card", "choose_torch", "held_back", "way_through"]
 
 _RANK = (Backend.CUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.DIRECTML, Backend.ZLUDA, Backend.CPU)
 
@@ -77,6 +77,12 @@ def _held_back(demands: Iterable[Requirement], labels: Iterable[str], card: str,
     against = [item for item in demands if not any(admits(item.specifier, *pair) for pair in there)]
     told = [f"`{str(item.origin).replace(' ', '` ', 1)} asks for `torch{item.specifier}`" for item in against]
     return f"; {' and '.join(told)}, and must move with it or be left out" if told else ""
+
+
+FROM_CONDA = (
+    "ask conda for a CUDA build: `pytorch-gpu` of conda-forge, or, up to torch 2.5, `pytorch-cuda` of the channels "
+    "pytorch and nvidia in place of `cpuonly`"
+)
 
 
 def advice_for_card(card: str, examination: Examination) -> str:

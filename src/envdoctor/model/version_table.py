@@ -14,8 +14,15 @@ __all__ = ["VersionTable", "contains"]
 
 _OF_A_CHECKOUT = re.compile(r"\.d20\d{6}$")
 """A commit and a day in the label, `0.0.33+5d4b92a5.d20251029`."""
-_OF_AMD = re.compile(r"^rocm[\d.]+\.(?:lw\.)?git[0-9a-f]{6,40}$")
-"""AMD's own wheels (repo.radeon.com), ``0.24.0+rocm7.2.1.gitb919bd0c``: built with a torch of the series, 2.9.1 say."""
+_OF_AMD = re.compile(
+    r"^rocm(?:[\d.]+\.(?:lw\.)?git[0-9a-f]{6,40}|[\d.]+(?:a|b|rc)\d+\S*|sdk\d{8}|(?:[7-9]|\d\d)\.\d+\.\d+)$"
+)
+"""AMD's own wheels, ``0.24.0+rocm7.2.1.gitb919bd0c``: built with a torch of the series, 2.9.1 say.
+
+PyTorch's own labels have a patch number before ROCm 7 alone.
+"""
+_FROM_SOURCE = re.compile(r"^(?:git)?[0-9a-f]{7,40}(?:\.nv[\d.]+)?$|^nv\d")
+"""A commit alone, ``2.7.0a0+git295f2ed`` and ``0.21.0+7af6987``, and NVIDIA's: built with what was there."""
 _PATCH = re.compile(r"==(\d+\.\d+)\.\d+$")
 
 
@@ -44,12 +51,21 @@ class VersionTable:
     """The newest version of ``subject`` that was read, in a table that ends: beyond it nothing is said, and nothing of
     pre-releases, which builders number as they like, and of what was built from a checkout, for whatever was there."""
 
-    def wanted(self, version: Version) -> str | None:
-        """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it."""
+    def wanted(self, version: Version, beside: Version | None = None, *, series: bool = False) -> str | None:
+        """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it.
+
+        ``beside``: the version of ``object`` that is there. Of two that were built from source nothing is said: the one
+        was built with the other, whatever their numbers. ``series``: whoever built them holds the series together
+        alone, as conda's channels do.
+        """
+        label = version.local or ""
+        own = _FROM_SOURCE.match(label) is not None
         if self.known_to is not None and not self._knows(version):
             return None
+        if own and beside is not None and _FROM_SOURCE.match(beside.local or ""):
+            return None
         found = next((needs for of, needs in self.rows if contains(of, version)), None)
-        return _PATCH.sub(r"==\1.*", found) if found and _OF_AMD.match(version.local or "") else found
+        return _PATCH.sub(r"==\1.*", found) if found and (series or own or _OF_AMD.match(label)) else found
 
     def going_with(self, object_: Version, near: Version) -> str | None:
         """Return versions of ``subject`` that go with that version of ``object``: of the row nearest to ``near``."""

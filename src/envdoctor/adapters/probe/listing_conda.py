@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from packaging.utils import canonicalize_name
 
@@ -119,10 +120,22 @@ def add_conda_row(listing: Listing, name: str, version: str, build: str, channel
         return
     called = name if pypi else _NAMES.get(name, name)
     found = distribution(called, version, installer="pip" if pypi else "conda")
+    if found is not None and found.name in _OF_TORCH:
+        found = replace(found, build_label=_label_of_build(build))
     # `pytorch` and `pytorch-gpu`, `matplotlib` and `matplotlib-base` are one distribution of Python.
     known = {item.name for item in listing.distributions}
     if found is not None and (pypi or canonicalize_name(called) not in known):
         listing.distributions.append(found)
+
+
+_OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})
+
+
+def _label_of_build(build: str) -> str:
+    """Return ``cu121`` for ``py3.10_cuda12.1_cudnn8_0``, ``py310_cu121`` and ``cuda121_py310h1``; ``cpu``; nothing."""
+    if cuda := re.search(r"cu(?:da)?_?(\d{2})\.?(\d)(?!\d)", build):
+        return f"cu{cuda[1]}{cuda[2]}"
+    return "cpu" if re.search(r"(?:^|_)cpu(?:_|$)", build) else ""
 
 
 def _set_platform(listing: Listing, subdir: str) -> None:

@@ -141,13 +141,16 @@ def _add_library(listing: Listing, manager: str, text: str) -> bool:
     if manager == "conda":
         parts = [*text.split(), "", ""]
         add_conda_row(listing, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else "")
-        # What pip named before, with its local label, is the same thing.
+        # What pip named before, with its local label, is the same thing; conda tells who built it.
         if (
             listing.distributions
-            and listing.distributions[-1].name in known
             and len(listing.distributions) > len(known)
+            and listing.distributions[-1].name in known
         ):
-            listing.distributions.pop()
+            again = listing.distributions.pop()
+            for number, item in enumerate(listing.distributions):
+                if item.name == again.name and again.installer == "conda":
+                    listing.distributions[number] = replace(item, installer="conda", build_label=again.build_label)
         return bool(parts[1])
     called, separator, version = text.partition("==")
     found = distribution(called.strip(), version.split()[0], installer="pip") if separator and version.strip() else None

@@ -224,15 +224,16 @@ def table_atom(row: Table, tables: Mapping[str, VersionTable]) -> Atom:
         subject = situation.scene.get(table.subject)
         if subject is None:
             return FALSE if situation.scene.place is not None else UNKNOWN
-        wanted = table.wanted(subject.version)
         version, called = _object_version(table, situation)
+        beside = situation.scene.get(table.object)
+        wanted = table.wanted(subject.version, version, series=subject.goes_by_series(beside))
         if wanted is None or version is None:
             return UNKNOWN
         if table.fits(wanted, version) is not fits:
             return FALSE
         thing = {"cuda": "CUDA", "python": "Python"}.get(table.object, table.object)
         seen = yes(f"{subject}, {subject.where}, goes with {thing} {wanted}", table.evidence, subject=subject.name)
-        other = situation.scene.get("torch" if table.object == "cuda" else table.object)
+        other = situation.scene.get("torch") if table.object == "cuda" else beside
         packages = (subject.name, *((other.name,) if other else ()))
         return Outcome(True, (*seen.evidence, *yes(called).evidence), subject=subject.name, packages=packages)
 

@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.predicate import Predicate, Situation
 from envdoctor.diagnose.examination import card_architectures
-from envdoctor.diagnose.remedies import listed, moved_with, with_indexes
+from envdoctor.diagnose.remedies import is_on_an_index, listed, moved_with, with_indexes
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Remedy
 from envdoctor.model.target import TargetProperty
@@ -19,8 +19,9 @@ from envdoctor.model.version_table import VersionTable
 
 __all__ = ["PLACEHOLDER", "RemedyCase", "addressed", "choose_remedy", "worded"]
 
-PLACEHOLDER = re.compile(r"\{([\w-]+)(?:\.(subject|object|public))?\}")
-"""``{torch}``, ``{torch.public}``, ``{python}``, ``{cuda}``, or a side of a table: ``{transformers-torch.subject}``."""
+PLACEHOLDER = re.compile(r"\{([\w-]+)(?:\.(subject|object|public|index))?\}")
+"""``{torch}``, ``{torch.public}``, ``{torch.index}`` (its index at PyTorch), ``{python}``, ``{cuda}``, or a side of a
+table: ``{transformers-torch.subject}``."""
 
 _LABELS = r"(?:cu\d{3}|xpu|rocm\d[\d.]{0,9})"
 _INDEX = re.compile(rf"\b{_LABELS}(?:(?:,| or| and)(?: the)? {_LABELS}){{0,9}} index\b")
@@ -85,6 +86,9 @@ def _side(name: str, side: str, situation: Situation, tables: Mapping[str, Versi
     if side == "public":
         view = situation.scene.get(name)
         return view.version.public if view else None
+    if side == "index":
+        view = situation.scene.get(name)
+        return view.version.local if view and is_on_an_index(view.version.local) else None
     return _of_table(tables.get(name), side, situation)
 
 

@@ -152,7 +152,7 @@ def _fact(row: Table) -> Atom:
 
     def judge(fact: Fact) -> bool | None:
         if fact.state is FactState.UNKNOWN:
-            return None
+            return False if state == "known" else None
         if state != "any" or fact.state is FactState.ABSENT:
             wanted = "known" if state == "any" else state
             if fact.state.value != wanted:

@@ -149,6 +149,8 @@ _CAUSE_BELOW = "(look up to see its traceback):"
 _NOTHING = re.compile(
     r"ERROR: pip's dependency resolver does not currently"
     r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
+    # What torch's collect_env asks of the system, in an image without it.
+    r"|\S*\bsh: (?:(?:line )?\d+: )?(?:lscpu|lsb_release|sysctl): (?:command )?not found"
 )
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 _IN_CODE = re.compile(

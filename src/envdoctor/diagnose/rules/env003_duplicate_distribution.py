@@ -1,7 +1,8 @@
 """One site-packages folder holds the metadata of two versions of the same distribution.
 
 ## What it does
-Looks for two `.dist-info` or `.egg-info` entries of one normalised name in one folder.
+Looks for two `.dist-info` or `.egg-info` entries of one normalised name in one folder. A pasted list in which a name
+stands twice, with two versions, may be of two folders, of which the first counts: that is a warning.
 
 ## Why it is bad
 The files on disk are those of the version that was installed last, but tools see either version, at random;
@@ -22,7 +23,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.remedies import installer_commands
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment
 from envdoctor.model.finding import Applicability, Evidence, Finding, Remedy, Severity
 
 
@@ -42,10 +43,15 @@ def _finding(environment: InstalledEnvironment, name: str, found: list[Installed
     versions = sorted({item.version for item in found})
     times = "twice" if len(found) == 2 else f"{len(found)} times"
     uninstall = [("uninstall", "-y", name)] * len(found)
+    # A list of all that Python finds goes through several folders, where the first one counts; conda's is of one.
+    one_folder = environment.kind is not EnvironmentKind.LISTING or bool(environment.conda_packages)
+    severity = RULE.severity if one_folder else Severity.WARNING
+    said = "installed" if one_folder else "listed"
     return RULE.finding(
         subject=name,
-        message=f"`{name}` is installed {times} in one folder: {' and '.join(item.version for item in found)}",
-        severity=RULE.severity if len(versions) > 1 else Severity.INFO,
+        message=f"`{name}` is {said} {times}{' in one folder' if one_folder else ''}: "
+        f"{' and '.join(item.version for item in found)}",
+        severity=severity if len(versions) > 1 else Severity.INFO,
         evidence=tuple(Evidence(f"{name} {item.version}", item.metadata_path) for item in found),
         remedy=Remedy(
             f"Uninstall `{name}` {times} (delete what stays of it), then install the version you want",

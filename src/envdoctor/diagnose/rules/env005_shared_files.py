@@ -5,8 +5,8 @@ Compares the RECORD files of distributions in one folder by path, and the shared
 Where no file lists are at hand (a pasted listing), it knows the families that own one import package.
 Files that are the same in both and harmless (empty namespace files, licences, scripts) are passed over. One that keeps
 a second copy of the shared files and has a start file (`.pth`) puts them in place whenever Python starts, as
-`urllib3-future` does: that is said, and is no fault. Builds of one version that all give the same module (OpenCV's) are
-a warning, which says what sets them apart.
+`urllib3-future` does: that is said, and is no fault. Builds that all give the same module (OpenCV's, NCCL's for two
+CUDAs) are a warning, which says what sets them apart: what came last decides, and a list does not tell which it was.
 
 ## Why it is bad
 Which of the two is imported depends on the order of installation; uninstalling either breaks the other. With

@@ -34,7 +34,7 @@ from envdoctor.diagnose.advisories.selection import advisories_for
 from envdoctor.diagnose.examination import Examination, card_architectures
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.torch_choice import advice_for_card
+from envdoctor.diagnose.torch_choice import FROM_CONDA, advice_for_card
 from envdoctor.diagnose.wheel_facts import builds_for, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
 from envdoctor.model.dataclass import dataclass
@@ -96,7 +96,7 @@ def find(examination: Examination) -> Iterator[Finding]:
             "torch",
             f"`torch` {torch.version} is built for {built_for}, and the card is {' and '.join(cards.named)}",
             _evidence(examination, torch),
-            Remedy(_advice(examination, card)),
+            Remedy(_advice(examination, torch, card)),
             severity=severity,
         )
 
@@ -178,8 +178,10 @@ def _evidence(examination: Examination, torch: PackageView) -> tuple[Evidence, .
     )
 
 
-def _advice(examination: Examination, card: str) -> str:
+def _advice(examination: Examination, torch: PackageView, card: str) -> str:
     target = examination.target
+    if torch.other_build and torch.place is Place.INSTALLED and card.startswith("sm_"):
+        return FROM_CONDA
     if not card:
         if _cards(examination).intel and not (_cards(examination).nvidia or _cards(examination).amd):
             return _OF_INTEL

@@ -39,7 +39,7 @@ from envdoctor.diagnose.in_place_of import in_place_of, no_wheel
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, kept_by_image, scenes
 from envdoctor.diagnose.remedies import with_indexes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.torch_choice import advice_for_card, way_through
+from envdoctor.diagnose.torch_choice import FROM_CONDA, advice_for_card, way_through
 from envdoctor.diagnose.wheel_contents import devices_inside, devices_told, label_inside
 from envdoctor.diagnose.wheel_facts import COMPANIONS, labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
@@ -60,11 +60,6 @@ if TYPE_CHECKING:
     from envdoctor.model.resolution import ResolvedPackage
 
 _WORDS = {Backend.CUDA: "a CUDA build", Backend.ROCM: "a ROCm build", Backend.XPU: "an XPU build"}
-
-_FROM_CONDA = Remedy(
-    "ask conda for a CUDA build: `pytorch-gpu` of conda-forge, or, up to torch 2.5, `pytorch-cuda` of the channels "
-    "pytorch and nvidia in place of `cpuonly`"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +225,7 @@ def _finding(examination: Examination, view: PackageView, build: _Build, target:
         ),
         severity=Severity.WARNING if weak else RULE.severity,
         evidence=(build.evidence,),
-        remedy=_FROM_CONDA if by_conda else _remedy(examination, view.name, view.version, target),
+        remedy=Remedy(FROM_CONDA) if by_conda else _remedy(examination, view.name, view.version, target),
         location=chain_to(resolution, view.name).location if resolution is not None else None,
         packages=(view.name,),
     )

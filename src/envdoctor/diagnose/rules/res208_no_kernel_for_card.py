@@ -63,7 +63,9 @@ def _find(examination: Examination) -> Iterator[Finding]:
         for card, answer in answers.items():
             if answer is False:
                 severity = Severity.INFO if True in answers.values() else RULE.severity
-                advice = advice_for_card(card, examination)
+                conda = "in an environment without conda's torch, " if torch.other_build else ""
+                conda = conda if scene.place is Place.INSTALLED else ""
+                advice = f"{conda}{advice_for_card(card, examination)}"
                 if examination.target is not None and scene.place is Place.PLAN:
                     advice += held_back(examination, card, examination.target)
                 kept = kept_by_image(examination, "torch") if scene.place is Place.PLAN else ""
