@@ -133,11 +133,12 @@ def _read(draft: Draft, script: Script) -> None:
     versions = [_VERSIONS.findall(" ".join(word.text for word in listed[at].words)) for at in first]
     counting = taken([places[at] for at in first], conditions, target, versions)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
-        _follow(script, command)
+        counts = at not in instead and all(counting.get(each.block, each.number) == each.number for each in path)
+        _follow(script, command, counts=counts)
         if at in instead:
             if call is not None:
                 _leave_out(draft, script, command, instead[at])
-        elif call is not None and all(counting.get(branch.block, branch.number) == branch.number for branch in path):
+        elif call is not None and counts:
             followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
             checked = _checked(script, command, [listed[each] for each in followed])
             _run(draft, script, call, command, exports.of(at, listed, places), checked=checked)
@@ -193,6 +194,13 @@ def _run(
     *,
     checked: bool,
 ) -> None:
+    other = script.environments.another([word.text for word in command.words], script.folders)
+    if other and not isinstance(call, Path):
+        origin = FileOrigin(script.file.shown, command.words[0].line)
+        name = re.split(r"[\\/]", other)[-1]
+        message = f"what is installed into another environment, `{name}`, is not judged here"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, " ".join(word.text for word in command.words))
+        return
     inherited = {name: replace(word, line=command.words[0].line) for name, word in script.inherited.items()}
     exported = {**inherited, **exported}
     if isinstance(call, PipCommand):
@@ -225,6 +233,7 @@ def _run_script(draft: Draft, script: Script, path: Path, command: Command, expo
             stops_on_error=sourced and script.stops_on_error,
             inherited=exported,
             called=(*script.called, origin),
+            environments=script.environments,
             running=(*script.running, path.resolve()),
         ),
     )
@@ -252,12 +261,14 @@ def _assigning(script: Script, text: str) -> Iterator[Command]:
         yield command
 
 
-def _follow(script: Script, command: Command) -> None:
-    """Follow ``set -e`` and changes of directory."""
+def _follow(script: Script, command: Command, *, counts: bool) -> None:
+    """Follow ``set -e``, changes of directory and, where it ``counts``, of the environment."""
     first = command.words[0].text.lower().lstrip("@")
     rest = [word.text for word in command.words[1:]]
     if first == "set" and any(word == "errexit" or re.match(r"^-[a-z]*e", word) for word in rest):
         script.stops_on_error = True
+    if counts:
+        script.environments.follow([word.text for word in command.words], script.folders)
     script.folders.follow(command)
 
 

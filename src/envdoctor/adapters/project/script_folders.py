@@ -117,7 +117,7 @@ class ScriptFolders:
             self._pushed += [self._here] if first.startswith("push") else []
             self._enter(next((word for word in rest if word == "-" or not _FLAG.match(word)), ""))
         elif self.container and first == "workdir":
-            self._here = self._joined(" ".join(rest)) or self._here
+            self._here = self.place_of(" ".join(rest)) or self._here
         elif first in {"popd", "pop-location"} and self._pushed:
             self._before, self._here = self._here, self._pushed.pop()
         elif first in {"git", "gh"} and "clone" in rest[:5]:
@@ -138,7 +138,7 @@ class ScriptFolders:
 
     def located(self, text: str) -> Path | None:
         """Find a file that a command names: where it says, or by its name beside the script, as in a container."""
-        seen, written = self._joined(text), text.replace("\\", "/")
+        seen, written = self.place_of(text), text.replace("\\", "/")
         found = self._unchanged(seen) if seen is not None else None
         if found is not None and os.path.isfile(found):
             return found
@@ -153,7 +153,7 @@ class ScriptFolders:
 
     def by_script(self, text: str) -> ByScript | None:
         """Return what brings a file or folder which is not here, None where the script brings none of that name."""
-        seen = self._joined(text)
+        seen = self.place_of(text)
         changed = self._changes_of(seen) if seen is not None else None
         if seen is None or changed is not None or self._found(seen) is not None:
             return changed
@@ -171,7 +171,7 @@ class ScriptFolders:
         parts = seen.relative_to(above).parts if seen.is_relative_to(above) else seen.parts
         return next((self._by_script[part] for part in reversed(parts) if part in self._by_script), None)
 
-    def _joined(self, text: str) -> Path | None:
+    def place_of(self, text: str) -> Path | None:
         """Return a path as the script sees it from where it is, None for what can be none."""
         written = self._here / text.replace("\\", "/")
         if len(written.parts) > _DEEPEST:
@@ -216,7 +216,7 @@ class ScriptFolders:
 
     def _place(self, target: str) -> Path | None:
         """Return the folder that a script goes into; None where nobody knows which one that is."""
-        seen = self._joined(target)
+        seen = self.place_of(target)
         if seen is None or not target:
             return None
         if _COMPUTED.search(target) is not None and not self.container:
@@ -265,7 +265,7 @@ class ScriptFolders:
     def _take_along(self, words: Sequence[str], line: int) -> None:
         """Take note of what is copied or moved."""
         *sources, target = words
-        found = [self._unchanged(seen) for word in sources if (seen := self._joined(word))]
+        found = [self._unchanged(seen) for word in sources if (seen := self.place_of(word))]
         self._change([] if any(found) else [target], line)
         self._put(found, target, whole=True)
         self._note(words, ByScript(line, made=True))
@@ -273,7 +273,7 @@ class ScriptFolders:
     def _change(self, words: Sequence[str], line: int) -> None:
         """Take note of files of the checkout that are not any more what lies there."""
         for word in words:
-            seen = self._joined(word) if "." in word else None
+            seen = self.place_of(word) if "." in word else None
             if seen is not None and seen not in self._changed and self.located(word) is not None:
                 self._changed[seen] = ByScript(line, made=True, here=True)
 
@@ -284,7 +284,7 @@ class ScriptFolders:
             if not word.startswith("-") and not (at and rest[at - 1] in _CLONE_WITH_VALUE)
         ]
         folder = named[1] if len(named) > 1 else repository_name(named[0]) if named else ""
-        seen = self._joined(folder)
+        seen = self.place_of(folder)
         if seen is None or not folder or _COMPUTED.search(folder):
             self._unpacked = ByScript(line)
         elif self._is_own(repository_name(named[0])):
@@ -304,7 +304,7 @@ class ScriptFolders:
             self._put(found, target)
             if any(found) or (not elsewhere and (_PATTERN.search(source) or posixpath.splitext(source)[1])):
                 continue
-            place = self._joined(target)
+            place = self.place_of(target)
             if elsewhere and posixpath.splitext(source)[1]:
                 self._note([source, target], ByScript(line))
             elif place is not None and place.name:
@@ -314,7 +314,7 @@ class ScriptFolders:
 
     def _put(self, sources: Sequence[Path | None], target: str, *, whole: bool = False) -> None:
         """Note that what is in the checkout is also at another path, or in the folder of it; folders if ``whole``."""
-        place = self._joined(target)
+        place = self.place_of(target)
         for source in sources:
             if source is not None and place is not None:
                 within = whole or not os.path.isdir(source)

@@ -16,6 +16,7 @@ from envdoctor.adapters.project.other_installers import OtherInstall, ReadFrom
 from envdoctor.adapters.project.pip_command import PipCommand
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements, is_project
+from envdoctor.adapters.project.script_environments import Environments
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_options import keep_options, not_told, with_variables
 from envdoctor.adapters.project.script_paths import ByScript
@@ -47,6 +48,7 @@ class Script:
     """Variables of pip and uv that it gets from the script that runs it."""
     called: tuple[FileOrigin, ...] = ()
     """Where it is run from, the first script first."""
+    environments: Environments = field(default_factory=Environments)
     running: tuple[Path, ...] = ()
     """It and those that run it."""
 

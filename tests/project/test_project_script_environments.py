@@ -1,0 +1,45 @@
+"""Scripts that install into several environments: one of them is judged, and of the others nothing is known."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def names(project):
+    return [one.pep508 for one in project.requirements]
+
+
+APART = {
+    "paths.sh": "python -m venv a\na/bin/pip install one\npython -m venv b\nb/bin/pip install two\n",
+    "active.sh": "source a/bin/activate\npip install one\ndeactivate\n. b/bin/activate\npip install two\n",
+    "conda.sh": "conda create -y -n a\nconda activate a\npip install one\nconda activate b\npip install two\n",
+    "run.sh": "conda run -n a pip install one\nconda run -n b pip install two\n",
+    "options.sh": "mamba install -n a one\nuv pip install --python ./b/bin/python two\n",
+    "folders.sh": "cd x\n.venv/bin/pip install one\ncd ../y\n.venv/bin/pip install two\n",
+    "i.bat": 'call "%~dp0a\\Scripts\\activate"\npip install one\ncall b\\Scripts\\activate.bat\npip install two\n',
+    "i.ps1": "& .\\a\\Scripts\\Activate.ps1\npip install one\n.\\b\\Scripts\\pip.exe install two\n",
+}
+TOGETHER = {
+    "one.sh": 'python -m venv a\n. a/bin/activate\npip install one\n"$PWD/a/bin/python" -m pip install two\n',
+    "folder.sh": "a/bin/pip install one\ncd x\n../a/bin/pip install two\n",
+    "conda.sh": "conda create -n a\nconda activate a\npip install one\n/opt/conda/envs/a/bin/pip install two\n",
+    "machine.sh": "pip install one\n/usr/bin/python3 -m pip install two\n",
+    "before.sh": "pip install one\n. a/bin/activate\npip install two\n",
+    "unknown.sh": "$A/bin/pip install one\n$B/bin/pip install two\n",
+    "base.sh": "conda activate base\npip install one\nconda activate a\npip install two\n",
+    "branch.sh": "if x; then . a/bin/activate; pip install one\nelse . b/bin/activate; pip install no; fi\npip install two\n",
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_goes_into_another_environment_is_not_added_up(read_files, name):
+    project = read_files({"x/f": "", "y/f": "", name: APART[name]}, at=name)
+    assert names(project) == ["one"]
+    assert len(project.unread) == 1
+    assert "another environment, `" in project.problems[0].message
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_what_may_go_into_the_same_environment_is_added_up(read_files, name):
+    project = read_files({"x/f": "", name: TOGETHER[name]}, at=name)
+    assert (names(project), project.unread) == (["one", "two"], ())
