@@ -108,13 +108,20 @@ FATAL = {
     ),
     "TensorRT's other order": ("[12/12/2024-10:15:17] [E] [TRT] 1: no engine", "1: no engine"),
     "trtexec": ("[07/19/2025-23:34:55] [E] Error[9]: no engine\n&&&& FAILED x", "Error[9]: no engine"),
-    "an image of another processor": ("web-1  | exec /start.sh: exec format error", "exec /start.sh"),
-    "an older Docker's": (
-        'standard_init_linux.go:211: exec user process caused "exec format error"',
-        "standard_init_linux.go:211",
-    ),
-    "a registry without the processor": ("docker: no matching manifest for linux/arm64/v8 in it", "docker: no match"),
     "ggml on AMD's cards": ("ROCm error: out of plugs\n  current device: 0", "ROCm error: out of plugs"),
+    "bitsandbytes on AMD's cards": (
+        "Error out of plugs at line 107 in file /src/csrc/ops.hip",
+        "Error out of plugs at line 107",
+    ),
+    "arguments that a program does not take": (
+        "usage: main.py [-h] [--port PORT]\nmain.py: error: unrecognized arguments: --use-rocm",
+        "main.py: error: unrecognized arguments",
+    ),
+    "systemd's word for what it started": (
+        ("Jan 12 10:00:02 box systemd[1]: ui.service: Main process exited, code=exited, status=203/EXEC\n"
+        "Jan 12 10:00:02 box systemd[1]: ui.service: Failed with result 'exit-code'."),
+        "ui.service: Main process exited",
+    ),
     "memory of a parser": ("terminate called after throwing an instance of 'std::bad_alloc'", "terminate called"),
 }  # fmt: skip
 
@@ -150,6 +157,9 @@ HARMLESS = {
         "[01/10/2026-09:11:50] [TRT] [W] fatal error: none\n[01/10/2026-09:11:51] [TRT] [E] 3: no such tactic\n"
         "[01/10/2026-09:14:51] [TRT] [I] built in 148.9 s\n&&&& PASSED TensorRT.trtexec [TensorRT v100300]"
     ),
+    "a service that came to its end": (
+        "Jan 12 10:00:02 box systemd[1]: ui.service: Main process exited, code=exited, status=0/SUCCESS"
+    ),
     "an information": "2026-01-01 10:00:00 | INFO | faiss.loader | Could not load library due to:\nOSError('x')",
 }
 
@@ -184,6 +194,30 @@ def test_what_an_advisory_explains_is_not_quoted_and_what_fails_beside_it_is_but
     other = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
     assert [item.severity for item in other] == [Severity.INFO]
     assert is_understood(other)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "web-1  | exec /start.sh: exec format error",
+        'standard_init_linux.go:211: exec user process caused "exec format error"',
+        "docker: no matching manifest for linux/arm64/v8 in the manifest list entries.",
+    ],
+)
+def test_an_image_of_another_processor_has_failed(log: str) -> None:
+    assert len(failures_of(log)) == 1
+
+
+def test_what_is_no_error_explains_its_own_lines_and_not_what_failed_near_them() -> None:
+    warning = (
+        "W0824 17:41:21.103258 13550 gpu_resources.cc:96] The GPU architecture in your current machine is Pascal, "
+    )
+    warning += "which is not compatible with Paddle installation with arch: 70 75 80 86"
+    alone = list(examine(examination_of({"log": warning})))
+    assert [(item.rule, item.severity) for item in alone] == [("ADV412", Severity.WARNING)]
+    both = list(examine(examination_of({"log": f"{warning}\nOSError: (External) CUDNN error(1)."})))
+    assert {item.rule for item in both} == {"ADV412", "LOG001"}
+    assert not is_understood(both)
 
 
 def test_a_missing_module_is_named_and_lack_of_memory_said() -> None:

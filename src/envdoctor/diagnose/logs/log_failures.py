@@ -34,7 +34,7 @@ _MAY_TELL = re.compile(
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
     r"|cannot be loaded|Cannot find|Cannot import|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
-    r"|panic:|no matching|\.exc\.|\[[EF]\] |violation|Failure|LoadFile|Speicherz|segment|Abgebr"
+    r"|panic:|no matching|process exited|\.exc\.|\[[EF]\] |violation|Failure|LoadFile|Speicherz|segment|Abgebr"
     r"|\u6bb5\u9519\u8bef|: Fail"
 )
 """One of these stands in whatever is taken for a failure below."""
@@ -60,7 +60,7 @@ _TELLING = re.compile(
             # What Windows' own libraries, MLIR and the CUDA calls of bitsandbytes print.
             r"\S.{0,300}\(caller: [0-9A-F]{8,16}\) (?:Exception|FailFast)\(\d+\) tid\(\w{1,8}\) [0-9A-F]{8}\b",
             r'loc\("[^"]{0,300}"(?::\d+:\d+)?\): error: ',
-            r"Error .{1,80} at line \d+ in file \S+\.cu\b",
+            r"Error .{1,80} at line \d+ in file \S+\.(?:cu|hip)\b",
             r"Windows fatal exception: ",
             r"terminate called ",
             r"libc\+\+abi: ",
@@ -121,7 +121,7 @@ _TELLING = re.compile(
             r"\S*python[\d.]*(?:\.exe)?: (?:can't open file|No module named|Error while)",
             r"The system cannot find the (?:path|file|drive)(?: specified)?\.",
             r"(?:docker: )?(?:Error response from daemon|no matching manifest for)|(?:exec|standard).* format error",
-            r"[a-z]\w*(?:\.\w+)*\.error: ",
+            r"[a-z]\w*(?:\.\w+)*\.error: |[\w./\\ -]{1,80}: error: (?:argument |unrecognized arg|the following arg)",
             r"[\w.\\-]+ : (?:.* )?(?:cannot be loaded|Cannot find|Access to the path|is not recognized)",
             r"(?:FATAL|[Ff]atal)(?: ?:|\]) ?\S",
             r"Error occurred when executing",
@@ -141,7 +141,7 @@ _WRAPPER = re.compile(
     r"|Process finished with exit code (?!0\b)|.{0,80}\bexited with (?:exit )?(?:code|status):? (?!0\b)-?\w"
     r"|.{0,80}\breturned (?:a )?non-zero|.{0,40}\bexit (?:code|status):? (?!0\b)-?\d+$|\[end of output\]"
     r"|Failed to (?:compile|execute|load|import|start|initiali[sz]e)\b.*|(?:\w+ ){0,3}[Aa]borted\b"
-    r"|.{0,120}\bSee root cause above"
+    r"|.{0,120}\bSee root cause above|\S+\.service: (?:Main process exited, code=(?!\w+, status=0/)|Failed with )"
 )
 """What only says that something inside failed."""
 _CAUSE_BELOW = "(look up to see its traceback):"

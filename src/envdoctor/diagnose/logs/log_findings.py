@@ -127,11 +127,14 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
         *_refused(output.refusals, explained),
     ]
     yield from own
-    places = [(number, number) for number in explained]
+    grave = {number for item in advised if item.severity is Severity.ERROR for number in item.log_lines}
+    places = [(number, number) for number in grave]
     places += [(item.begin, item.end) for item in output.refusals if item.core]
     places += [(line.number, line.number) for line, _ in output.unmet]
     failures = failures_of(text)
-    left = [item for item in failures if not any(_touch(item, place) for place in places)]
+    # What is no error explains the lines that it was read in, not what failed near them.
+    left = [item for item in failures if not any(item.begin <= number <= item.end for number in explained - grave)]
+    left = [item for item in left if not any(_touch(item, place) for place in places)]
     missing = list(missing_names(examination, left))
     yield from (finding for _, finding in missing)
     places = [(failure.begin, failure.end) for failure, _ in missing]
