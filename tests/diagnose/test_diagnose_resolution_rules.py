@@ -30,6 +30,8 @@ from envdoctor.model.profile import Profile, ProfileTarget
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import ResolvedPackage, WalkedBack
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
+from envdoctor.ports import IndexUnavailable, ProjectNotFound
 
 WINDOWS = target_of("windows/x86_64/3.11/zluda")
 LINUX = target_of("linux/x86_64/3.11/cuda")
@@ -83,6 +85,35 @@ def test_a_known_substitute_is_named_with_the_command_that_takes_it() -> None:
     (finding,) = found("RES102", resolved("webrtcvad==2.0.10", sdist=True, risk=BuildRisk.COMPILER))
     assert finding.remedy is not None
     assert "`envdoctor lock --substitute webrtcvad` takes it" in finding.remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("wheel", "said", "takes"),
+    [
+        ("webrtcvad_wheels-2.0.14-cp311-cp311-manylinux_2_17_x86_64.whl", "has wheels", True),
+        ("webrtcvad_wheels-2.0.14-cp38-cp38-win_amd64.whl", "has no wheel for this target either", False),
+        ("", "of which the index in use does not tell", True),
+    ],
+)
+def test_a_substitute_is_advised_where_the_index_has_a_wheel_of_it(wheel: str, said: str, takes: bool) -> None:
+    index = MemoryIndex({"webrtcvad": ["webrtcvad-2.0.10.tar.gz"], "webrtcvad-wheels": [wheel]})
+    if not wheel:
+        index = _Silent({"webrtcvad": ["webrtcvad-2.0.10.tar.gz"]})
+    (finding,) = found("RES102", resolved("webrtcvad==2.0.10", sdist=True, risk=BuildRisk.COMPILER), index=index)
+    assert finding.remedy is not None
+    assert said in finding.remedy.summary
+    assert ("--substitute" in finding.remedy.summary) is takes
+
+
+class _Silent(MemoryIndex):
+    """An index that answers for what it has alone."""
+
+    def page(self, name: str) -> ProjectPage:
+        try:
+            return super().page(name)
+        except ProjectNotFound:
+            subject = Subject(SubjectKind.INDEX, "default")
+            raise IndexUnavailable(Unknown(UnknownKind.UNREACHABLE, subject, "default")) from None
 
 
 def test_what_fetches_the_real_wheel_by_itself_is_not_said_to_work_anywhere() -> None:

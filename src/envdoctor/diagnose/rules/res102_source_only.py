@@ -169,6 +169,24 @@ def _words(risk: BuildRisk | None, need: BuildNeed | None, target: Target | None
     return Severity.WARNING, "is built from source and may need a compiler"
 
 
+def _way_around(need: BuildNeed | None, examination: Examination) -> str:
+    """Return what to do instead of the build: another distribution only where the index has a wheel of it."""
+    index, target = examination.index, examination.target
+    if need is None or not need.substitute or index is None or target is None:
+        return need.way_around if need is not None else ""
+    same = f"`{need.substitute}` is the same module"
+    try:
+        files = index.page(canonicalize_name(need.substitute)).files
+    except IndexUnavailable:
+        way = f"a profile that names it takes it, and so does `envdoctor lock --substitute {need.package}`"
+        return f"{same}, of which the index in use does not tell: where one does, {way}"
+    except ProjectNotFound:
+        files = ()
+    if any(item.kind is FileKind.WHEEL and can_use(item, target) for item in files):
+        return need.way_around
+    return f"{same}, and has no wheel for this target either"
+
+
 def _finding(
     name: str,
     version: str,
@@ -178,11 +196,11 @@ def _finding(
     files: str,
     location: FileOrigin | None,
     wheels: str,
-    target: Target | None,
+    examination: Examination,
 ) -> Finding:
-    severity, words = _words(risk, need, target)
+    severity, words = _words(risk, need, examination.target)
     nothing = severity is Severity.INFO and not (need and need.lacks)
-    way = "; ".join(item for item in (need.way_around if need else "", wheels) if item)
+    way = "; ".join(item for item in (_way_around(need, examination), wheels) if item)
     return RULE.finding(
         subject=name,
         message=f"`{name}` {version} has no wheel for this target and {words}; wanted by {chain}",
@@ -247,8 +265,8 @@ def _planned(examination: Examination) -> Iterator[Finding]:
                 first = "install what the build needs first"
                 there = "" if wheels.endswith(first) else f": wheels of `{package.name}` are for CUDA"
                 wheels = "; ".join(filter(None, (f"{first}{there}", need.told_of(examination.target))))
-        version, risk, target = str(package.version), package.build_risk, examination.target
-        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, target)
+        version, risk = str(package.version), package.build_risk
+        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, examination)
 
 
 def _moved(examination: Examination) -> Iterator[Finding]:
@@ -259,8 +277,7 @@ def _moved(examination: Examination) -> Iterator[Finding]:
         files = f"files: {demand.filename}, 0 wheels for the target"
         location = demand.pin.origin if isinstance(demand.pin.origin, FileOrigin) else None
         wheels = _wheels(examination, demand.name, demand.version)
-        target = examination.target
-        found = _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels, target)
+        found = _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels, examination)
         # The resolution in use has none of it, so a lock settles it.
         yield replace(found, look=Look.AS_THEY_STAND)
 
