@@ -814,3 +814,58 @@ def test_a_dockerfile_s_command_goes_on_behind_an_empty_line(read_files):
 def test_a_script_that_stops_at_the_first_failure_checks_its_installs(read_files, first):
     (command,) = read_files({"i.sh": f"{first}\npip install six\n"}, at="i.sh").commands
     assert command.checked
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "uv pip install --build-constraints six.txt -b six.txt --upgrade-package numpy one",
+        "uv pip install -P numpy --project . --directory . --config-setting a=b --fork-strategy fewest one",
+        "pip install --build-constraint six.txt --resume-retries 3 --all-releases torch one",
+        "uv --color never pip install --excludes six.txt one",
+        "conda install --solver libmamba -y one",
+        "micromamba install -r /opt/m -y one",
+    ],
+)
+def test_the_value_of_an_option_is_no_package(read_files, command):
+    project = read_files({"six.txt": "six<1\n", "i.sh": f"{command}\n"}, at="i.sh")
+    assert (names(project), project.problems) == (["one"], ())
+
+
+def test_the_overrides_of_a_command_stand_in_the_place_of_what_is_asked_for(read_files):
+    files = {"o.txt": "numpy==1.26\n", "all.txt": "numpy>=2\nsix\n"}
+    for text in (
+        "uv pip install --overrides o.txt -r all.txt\n",
+        "export UV_OVERRIDE=o.txt\nuv pip install -r all.txt\n",
+    ):
+        project = read_files({**files, "i.sh": text}, at="i.sh")
+        assert (names(project), project.unread) == (["numpy==1.26", "six"], ())
+    project = read_files({**files, "i.sh": "uv pip install --override gone.txt -r all.txt\n"}, at="i.sh")
+    assert project.unread == ("gone.txt",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "uv pip install --prerelease=allow six",
+        "uv pip install --prerelease allow six",
+        "UV_PRERELEASE=allow uv --quiet pip install six",
+        "uv pip install --pre six",
+    ],
+)
+def test_pre_releases_are_taken_where_uv_is_told_to(read_files, text):
+    assert [one.name for one in read_files({"i.sh": f"{text}\n"}, at="i.sh").options] == ["pre"]
+
+
+def test_pre_releases_are_left_where_uv_takes_them_only_where_it_must(read_files):
+    for text in ("uv pip install --prerelease if-necessary six\n", "UV_PRERELEASE=allow pip install six\n"):
+        assert read_files({"i.sh": text}, at="i.sh").options == ()
+
+
+def test_what_uv_sync_is_told_counts(read_files):
+    text = "FROM x\nCOPY . .\nENV UV_EXCLUDE_NEWER=2026-01-31\nRUN uv sync --index https://index.example/x\n"
+    package = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
+    project = read_files({"pyproject.toml": package, "Dockerfile": text}, at="Dockerfile")
+    assert names(project) == ["own"]
+    assert [one.url for one in project.index_options] == ["https://index.example/x"]
+    assert [(one.name, one.value) for one in project.options] == [("exclude-newer", "2026-01-31")]

@@ -27,7 +27,9 @@ TOGETHER = {
     "before.sh": "pip install one\n. a/bin/activate\npip install two\n",
     "unknown.sh": "$A/bin/pip install one\n$B/bin/pip install two\n",
     "base.sh": "conda activate base\npip install one\nconda activate a\npip install two\n",
-    "branch.sh": "if x; then . a/bin/activate; pip install one\nelse . b/bin/activate; pip install no; fi\npip install two\n",
+    "branch.sh": (
+        "if x; then . a/bin/activate; pip install one\nelse . b/bin/activate; pip install no; fi\npip install two\n"
+    ),
 }
 
 

@@ -206,7 +206,7 @@ def _run(
     if isinstance(call, PipCommand):
         run_install(draft, script, call, command, exported, checked=checked)
     elif isinstance(call, OtherInstall):
-        run_other(draft, script, call, command, checked=checked)
+        run_other(draft, script, call, command, exported, checked=checked)
     else:
         _run_script(draft, script, call, command, exported)
 

@@ -10,7 +10,7 @@ from envdoctor.adapters.project.shell_words import Word
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.upload_limit import PIPS_LIMIT, UVS_LIMIT, UVS_LIMIT_OF_PACKAGE
 
-__all__ = ["CONDA", "SPEAKERS", "PipCommand", "read_pip_command"]
+__all__ = ["CONDA", "SPEAKERS", "PipCommand", "options_of", "read_pip_command"]
 
 _PIP = re.compile(r"^pip(?:\d+(?:\.\d+)?)?$")
 CONDA = frozenset({"conda", "mamba", "micromamba"})
@@ -27,22 +27,28 @@ _LONG_WITH_VALUE = {
     "--no-binary": "no-binary", "--only-binary": "only-binary", "--trusted-host": "trusted-host", "--file": "file",
     "--no-build-isolation-package": "no-build-isolation", "--channel": "ignored", "--extra": "extra",
     "--group": "group",
+    "--override": "override", "--overrides": "override", "--prerelease": "prerelease",
     "--exclude-newer": UVS_LIMIT, "--exclude-newer-package": UVS_LIMIT_OF_PACKAGE, "--uploaded-prior-to": PIPS_LIMIT,
 }  # fmt: skip
 _IGNORED_WITH_VALUE = frozenset(
     {"--target", "--prefix", "--root", "--src", "--platform", "--python-version", "--implementation", "--abi", "--name",
      "--progress-bar", "--upgrade-strategy", "--cache-dir", "--timeout", "--retries", "--proxy", "--cert",
      "--client-cert", "--log", "--exists-action", "--report", "--root-user-action", "--use-feature", "--use-deprecated",
-     "--config-settings", "--global-option", "--python", "--torch-backend", "--override", "--overrides",
-     "--index-strategy", "--prerelease", "--resolution",
+     "--config-settings", "--global-option", "--python", "--torch-backend",
+     "--index-strategy", "--resolution",
      "--hash", "--link-mode", "--install-option",
-     "--default-timeout", "--keyring-provider", "--python-platform", "--reinstall-package", "--refresh-package"}
+     "--default-timeout", "--keyring-provider", "--python-platform", "--reinstall-package", "--refresh-package",
+     "--all-releases", "--only-final", "--build-constraint", "--build-constraints", "--requirements-from-script",
+     "--resume-retries", "--allow-insecure-host", "--color", "--config-file", "--config-setting",
+     "--config-settings-package", "--directory", "--excludes", "--fork-strategy", "--no-editable-package",
+     "--no-sources-package", "--output-format", "--prerelease-package", "--project", "--upgrade-group",
+     "--upgrade-package", "--solver", "--subdir", "--repodata-fn", "--root-prefix"}
 )  # fmt: skip
 _SHORT_WITH_VALUE = {
     "r": "requirement", "c": "constraint", "e": "editable", "i": "index-url", "f": "find-links", "t": "ignored",
-    "C": "ignored", "p": "ignored", "b": "constraint",
+    "C": "ignored", "p": "ignored", "b": "ignored", "P": "ignored",
 }  # fmt: skip
-_CONDA_SHORT_WITH_VALUE = {"c": "ignored", "n": "ignored", "p": "ignored", "f": "file"}
+_CONDA_SHORT_WITH_VALUE = {"c": "ignored", "n": "ignored", "p": "ignored", "r": "ignored", "f": "file"}
 
 
 @dataclass(slots=True)
@@ -81,7 +87,15 @@ def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
     if verb not in verbs:
         return None
     command.verb = verbs[verb]
+    command.flags |= {"pre"} if any(word.text == "allow" for word in command.values("prerelease")) else set()
     command.arguments = tuple(word.text + word.redirected for word in rest)
+    return command
+
+
+def options_of(tool: str, words: Sequence[Word]) -> PipCommand:
+    """Return the options that pip or uv would read among words, whatever the command."""
+    command = PipCommand(tool, "install", ())
+    _read_arguments(command, words)
     return command
 
 
@@ -91,8 +105,9 @@ def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
         if name in SPEAKERS:
             return None
         if _PIP.match(name):
-            before = words[at - 1].text if at else ""
-            return ("uv" if before.lower().endswith(("uv", "uv.exe")) else "pip"), words[at + 1 :]
+            before = [re.split(r"[\\/]", each.text.lower())[-1].removesuffix(".exe") for each in words[:at]]
+            by_uv = "uv" in before and before[before.index("uv") + 1 :][:1] not in (["run"], ["tool"])
+            return ("uv" if by_uv else "pip"), words[at + 1 :]
         if name in CONDA and at + 1 < len(words) and words[at + 1].text != "run":
             return "conda", words[at + 1 :]
     return None

@@ -58,6 +58,9 @@ _VARIABLES = {
     "UV_NO_BUILD_ISOLATION": ("uv", NO_BUILD_ISOLATION),
     "PIP_CONSTRAINT": ("pip", "constraint"),
     "UV_CONSTRAINT": ("uv", "constraint"),
+    "UV_OVERRIDE": ("uv", "override"),
+    "UV_PRERELEASE": ("uv", "prerelease"),
+    "UV_REQUIRE_HASHES": ("uv", "require-hashes"),
     "PIP_ONLY_BINARY": ("pip", "only-binary"),
     "PIP_NO_BINARY": ("pip", "no-binary"),
     "PIP_PREFER_BINARY": ("pip", "prefer-binary"),
@@ -68,7 +71,7 @@ _VARIABLES = {
     "PIP_UPLOADED_PRIOR_TO": ("pip", PIPS_LIMIT),
     "UV_EXCLUDE_NEWER": ("uv", UVS_LIMIT),
 }
-_OF_VALUES = (*_INDEX_KINDS, "constraint", "only-binary", "no-binary")
+_OF_VALUES = (*_INDEX_KINDS, "constraint", "override", "only-binary", "no-binary")
 _OF_TRUTH = frozenset({"prefer-binary", "pre", "no-deps", "no-index", "require-hashes"})
 _URLS = re.compile(r"(?:[\w.-]+=(?=\w+:))?([^\s,]+)")
 """Addresses of a variable; uv takes a name before one."""
@@ -192,6 +195,8 @@ def with_variables(call: PipCommand, exported: Mapping[str, Word]) -> None:
     for variable, word in exported.items():
         tool, name = _VARIABLES[variable]
         beside = tool == "pip" and name != "index-url"
+        if (tool, name, word.text) == (call.tool, "prerelease", "allow") and name not in typed:
+            call.flags |= {"pre"}
         if tool == call.tool and name in _OF_TRUTH:
             call.flags |= {name} if says_yes(word.text) else set()
         elif tool == call.tool and name in _OF_VALUES and (beside or name not in typed):

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.adapters.project.conda_environment import read_conda_environment, read_conda_specification
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError, TextFile
 from envdoctor.adapters.project.other_installers import OtherInstall, ReadFrom
-from envdoctor.adapters.project.pip_command import PipCommand
+from envdoctor.adapters.project.pip_command import PipCommand, options_of
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements, is_project
 from envdoctor.adapters.project.script_environments import Environments
@@ -109,12 +109,38 @@ def _take_files(draft: Draft, script: Script, call: PipCommand, circumstances: C
         draft.problem(ReadingProblemKind.UNREAD, FileOrigin(script.file.shown, word.line), message, word.text)
     for word in call.values("editable"):
         _requirement(draft, script, word, circumstances, editable=True)
+    for word in call.values("override"):
+        _take_overrides(draft, script, word)
     files = call.values("file") if call.tool == "conda" else []
     read = [word for word in files if _conda_file(draft, script, word, circumstances)]
     call.options = [(name, word) for name, word in call.options if name != "file" or word not in read]
 
 
-def run_other(draft: Draft, script: Script, other: OtherInstall, command: Command, *, checked: bool) -> None:
+def _take_overrides(draft: Draft, script: Script, word: Word) -> None:
+    """Read a file of what uv takes in the place of what anybody asks for."""
+    origin, path = FileOrigin(script.file.shown, word.line), script.folders.located(word.text)
+    if path is None:
+        message = f"the overrides `{word.text}` are not here; what they set aside is not known"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
+        return
+    file = draft.load(path)
+    for line in logical_lines(file.text):
+        read = parse_line(line.text, FileOrigin(file.shown, line.number))
+        if isinstance(read, ReadingProblem):
+            draft.keep_problem(read)
+        else:
+            draft.overrides.append(read)
+
+
+def run_other(
+    draft: Draft,
+    script: Script,
+    other: OtherInstall,
+    command: Command,
+    exported: Mapping[str, Word],
+    *,
+    checked: bool,
+) -> None:
     """Take a command that installs what a project or a file of conda's asks for as the next step."""
     step = _next_step(draft)
     origin = FileOrigin(script.file.shown, command.words[0].line)
@@ -122,12 +148,12 @@ def run_other(draft: Draft, script: Script, other: OtherInstall, command: Comman
     draft.commands.append(
         InstallCommand(step, "install", arguments, origin, checked=checked, tool=other.tool, called=script.called[:1])
     )
+    if other.tool.startswith("uv "):
+        call = options_of("uv", command.words)
+        with_variables(call, exported)
+        keep_options(draft, script.variables, call, origin, step, exported)
     circumstances = Circumstances(step=step)
-    if (
-        other.reads is ReadFrom.CONDA_FILE
-        and other.file is not None
-        and _conda_file(draft, script, other.file, circumstances)
-    ):
+    if other.file is not None and _conda_file(draft, script, other.file, circumstances):
         return
     if other.reads is ReadFrom.PROJECT:
         folder = script.folders.base_of(".").resolve()
