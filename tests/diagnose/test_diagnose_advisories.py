@@ -135,13 +135,14 @@ def test_a_finding_of_a_log_quotes_the_line_and_its_number() -> None:
 
 
 def test_documentation_tells_the_severity_that_a_report_shows() -> None:
-    """What was only reported is foreseen as a warning; a log that shows it is an error."""
+    """What was only reported is foreseen as a warning; a log that shows it is an error, and so is what it ends with."""
     ends = {False: 0, True: 0}
     for advisory in shipped_advisories().advisories:
         told = (documentation(advisory.code) or "").split("Severity: ")[1].split(".")[0]
         both = not advisory.log_only and bool(advisory.symptoms)
         shown = {advisory.seen_severity} if advisory.log_only else {advisory.foreseen_severity}
         shown |= {advisory.seen_severity} if both else set()
+        shown |= {Severity.ERROR} if advisory.symptoms and advisory.symptom_severity is None else set()
         assert {one.partition(" ")[0] for one in told.split("; ")} == {one.value for one in shown}
         (listed,) = (severity for code, _, severity, _ in catalogue() if code == advisory.code)
         assert told.startswith(listed)

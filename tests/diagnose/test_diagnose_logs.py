@@ -255,6 +255,25 @@ def test_what_a_program_does_without_is_a_warning_where_its_words_say_so(mild: s
     assert (one.severity, other.severity) == (Severity.WARNING, Severity.ERROR)
 
 
+_HEAD = 'Traceback (most recent call last):\n  File "a.py", line 9, in <module>\n    go()\n'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "NotImplementedError: The operator 'aten::_fft_r2c' is not currently implemented for the MPS device. If",
+        "ValueError: This CTranslate2 package was not compiled with CUDA support",
+        "ImportError: TorchCodec is required for load_with_torchcodec. Please install torchcodec to use this function.",
+        "UnicodeDecodeError: 'gbk' codec can't decode byte 0xae in position 2221: illegal multibyte sequence",
+    ],
+)
+def test_an_exception_that_nothing_caught_is_an_error_however_mild_its_advisory_is(line: str) -> None:
+    (found,) = read_log(examination_of({"log": f"{_HEAD}{line}\n"}))
+    assert found.severity is Severity.ERROR
+    (found,) = read_log(examination_of({"log": f"{_HEAD}{line}\nRunning on local URL:  http://127.0.0.1:7860\n"}))
+    assert found.severity is Severity.WARNING
+
+
 def test_a_value_of_json_is_a_program_s_own_word_and_no_quotation() -> None:
     error = "error loading model architecture: unknown model architecture: 'deepseek2'"
     log = f'{{\n  "title": "Failed to load model",\n  "cause": "llama.cpp error: \'{error}\'",\n  "data": {{}}\n}}\n'

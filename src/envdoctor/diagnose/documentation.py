@@ -19,9 +19,12 @@ def _known_from(advisory: Advisory) -> str:
 
 def _severity(advisory: Advisory) -> str:
     foreseen, seen = _told_as(advisory), advisory.seen_severity
-    if not advisory.symptoms or seen is foreseen:
-        return foreseen.value
-    return f"{foreseen.value}; {seen.value} where a log shows it"
+    told = [foreseen.value]
+    if advisory.symptoms and seen is not foreseen:
+        told.append(f"{seen.value} where a log shows it")
+    if advisory.symptoms and seen is not Severity.ERROR and advisory.symptom_severity is None:
+        told.append(f"{Severity.ERROR.value} where that is an exception which nothing caught")
+    return "; ".join(told)
 
 
 def _of_advisory(advisory: Advisory) -> str:

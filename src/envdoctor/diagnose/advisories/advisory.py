@@ -150,15 +150,24 @@ class Advisory:
         return any((item.rule, item.about or subject) in told for item in self.told_by)
 
     def finding_of_log(
-        self, situation: Situation, line: str, number: int, shown_by: str = "the log", over: Severity | None = None
+        self,
+        situation: Situation,
+        line: str,
+        number: int,
+        shown_by: str = "the log",
+        over: Severity | None = None,
+        *,
+        raised: bool = False,
     ) -> Finding:
         """Return the finding of a log line that shows a symptom; the failure is seen there, however little is known.
 
-        ``over``: how bad it is at most, where the program got over it.
+        ``over``: how bad it is at most, where the program got over it; ``raised``: the line is an exception that
+        nothing caught, which ends what was run, however mild the expected failure is.
         """
         case = next((item for item in self.symptom_cases if item.when.ask(situation).value), None)
         cause = case.cause if case is not None and case.cause else self.cause
-        severity = case.severity if case is not None else self.seen_severity
+        seen = Severity.ERROR if raised and self.symptom_severity is None else self.seen_severity
+        severity = case.severity if case is not None else seen
         return Finding(
             rule=self.code,
             name=self.id,

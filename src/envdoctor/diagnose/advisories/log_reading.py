@@ -13,7 +13,8 @@ from envdoctor.diagnose.advisories.log_text import LogHit, LogText
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf, Predicate, Situation
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.got_over import Course
-from envdoctor.diagnose.logs.log_failures import course_of_log
+from envdoctor.diagnose.logs.log_failures import course_of_log, failures_of
+from envdoctor.diagnose.logs.log_lines import EXCEPTIONS
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.install_words import left_by_installs, versions_of
@@ -194,6 +195,7 @@ def known_causes(results: Sequence[KernelResult], profile: Profile | None, targe
             )
 
 
+_EXCEPTION = re.compile(rf"(?:E {{3}}|> )?(?:[A-Za-z_]\w*\.)*\w*{EXCEPTIONS}(?::|$)")
 _OF_THE_MACHINE = frozenset({"os", "arch", "backend", "wsl", "gpu"})
 
 
@@ -263,13 +265,20 @@ def read_log(
     situation = _situation_of_log(examination, log)
     hits = [(advisory, hit) for advisory, hit in hits if not _elsewhere(advisory, situation)]
     outdone = {code for advisory, _ in hits for code in advisory.instead_of}
-    course = course_of_log(examination.log or "")
+    course, raised = course_of_log(examination.log or ""), _raised(examination.log or "")
     for advisory, hit in hits:
         if advisory.code not in outdone:
             more = (other.number for item, other in hits if item.code in advisory.instead_of)
             here = replace(situation, near=partial(log.around, hit.number))
-            found = advisory.finding_of_log(here, hit.excerpt, hit.number, shown_by, _got_over(advisory, log, course))
+            over, stops = _got_over(advisory, log, course), hit.number in raised
+            found = advisory.finding_of_log(here, hit.excerpt, hit.number, shown_by, over, raised=stops)
             yield replace(found, log_lines=(hit.number, *more))
+
+
+def _raised(text: str) -> frozenset[int]:
+    """Return the lines that are exceptions which nothing caught."""
+    told = (item for failure in failures_of(text) for item in failure.told)
+    return frozenset(number for number, line in told if _EXCEPTION.match(line))
 
 
 def _hits(advisory: Advisory, log: LogText) -> Iterator[LogHit]:
