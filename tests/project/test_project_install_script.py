@@ -869,3 +869,26 @@ def test_what_uv_sync_is_told_counts(read_files):
     assert names(project) == ["own"]
     assert [one.url for one in project.index_options] == ["https://index.example/x"]
     assert [(one.name, one.value) for one in project.options] == [("exclude-newer", "2026-01-31")]
+
+
+WRITE = f"pip config set global.index-url {ON}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reached"),
+    [
+        ("a.sh", f"pip install a\n{WRITE}\npip install b\n", "b"),
+        ("a.sh", f"python3 -m pip config --user set install.index-url {ON}\npip install a\n", "a"),
+        ("a.sh", f"(cd x; {WRITE})\npip install a\nuv pip install b\n", "a"),
+        ("a.sh", f"{WRITE}\npip install -i https://index.example/o a\n", "a"),
+        ("a.sh", f"if x; then {WRITE}; fi\npip install a\n", ""),
+        ("a.sh", "pip config list\npip config set global.timeout 60\npip install a\n", ""),
+        ("a.bat", f"venv\\Scripts\\pip.exe config set global.index-url {ON}\npip install a\n", "a"),
+        ("Dockerfile", f"FROM x\nRUN {WRITE}\nRUN pip install a\n", "a"),
+        ("Dockerfile", f"FROM x AS y\nRUN {WRITE}\nFROM x\nCOPY --from=y /v /v\nRUN pip install a\n", ""),
+    ],
+)
+def test_what_a_script_writes_to_pip_s_file_reaches_what_follows(read_files, name, text, reached):
+    project = read_files({name: text}, at=name)
+    assert "".join(one.name for one in project.requirements if one.index_url) == reached
+    assert project.problems == ()

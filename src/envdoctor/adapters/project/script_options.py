@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime, timezone
 from itertools import islice, zip_longest
@@ -79,6 +79,9 @@ _RUN = re.compile(r"[`(]")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
 _SET_BY_POWERSHELL = re.compile(r"\$env:(\w+)(?:=|$)", re.I)
 _ASKS = frozenset({"[", "[[", "test", "command", "which", "type", "grep"})
+_PIP = re.compile(r"(?:^|[\\/])pip[\d.]*(?:\.exe)?$", re.I)
+_NEAR = 8
+"""Words at the start of a command among which its program stands."""
 _MOST = 100
 """Commands that set a variable, of which it is asked whether they reach another command."""
 _BEFORE = frozenset({"env", "sudo", "then", "else", "do", "if", "!", "time"})
@@ -98,6 +101,8 @@ class Exports:
     """Of a Dockerfile: what its ``ENV`` and ``ARG`` assign is handed on, too."""
     _kept: dict[str, list[tuple[int, Word]]] = field(default_factory=dict)
     """What is handed on by variable: from which command on, and the value, empty where none is known."""
+    _stays: set[int] = field(default_factory=set)
+    """Commands that write to pip's file, which outlasts their shell."""
     _once: list[dict[str, Word]] = field(default_factory=list)
     """By command: what it alone gets."""
 
@@ -110,6 +115,10 @@ class Exports:
             told = variables.value(name) if text is None else _known(name, text, variables)
             if name in _VARIABLES:
                 self._kept.setdefault(name, []).append((len(self._once), Word(told or "", line)))
+        for name, text in _configured(texts):
+            self._stays.add(len(self._once))
+            told = _known(name, text, variables)
+            self._kept.setdefault(name, []).append((len(self._once), Word(told, line)))
         own = {name: text for name, text in once.items() if name in _VARIABLES}
         self._once.append({name: Word(_known(name, text, variables), line) for name, text in own.items()})
 
@@ -132,9 +141,10 @@ class Exports:
         one, two = listed[since], listed[at]
         if self.scopes is not None:
             within = self.scopes.of(one.words[0].line)
+            within = tuple(each for each in within if each >= 0) if since in self._stays else within
             if self.scopes.of(two.words[0].line)[: len(within)] != within:
                 return False
-        if two.shells[: len(one.shells)] != one.shells:
+        if two.shells[: len(one.shells)] != one.shells and since not in self._stays:
             return False
         for here, there in zip_longest(places[since], places[at]):
             if here is not None and here != there:
@@ -151,6 +161,18 @@ class Exports:
             return {match[1].upper(): None} if match is not None else {}
         name, sign, value = " ".join(texts[1:]).partition("=")
         return {name.upper(): value} if sign and texts[0].lower().lstrip("@") == "set" else {}
+
+
+def _configured(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what ``pip config set`` writes to pip's file, by the variable that says the same."""
+    if "config" not in texts[:_NEAR] or not any(_PIP.search(text) for text in texts[:_NEAR]):
+        return
+    rest = [text for text in texts[texts.index("config") + 1 :] if not text.startswith("--")]
+    if rest[:1] == ["set"] and len(rest) == 3:
+        section, _, key = rest[1].partition(".")
+        name = f"PIP_{key.upper().replace('-', '_')}"
+        if section in ("global", "install") and name in _VARIABLES:
+            yield name, rest[2]
 
 
 def _of_posix(texts: Sequence[str], *, sets: bool) -> tuple[dict[str, str], dict[str, str | None]]:
