@@ -149,6 +149,7 @@ def test_an_optional_extension_is_no_reason_to_warn() -> None:
         ("skimage==0.0", "scikit-image"),
         ("tensorflow-gpu==2.12.0", "tensorflow"),
         ("nvidia-cublas-cu13==0.0.1", "nvidia-cublas"),
+        ("nvidia-cuda-nvcc-cu13==0.0.1", "nvidia-cuda-nvcc"),
     ],
 )
 def test_a_source_distribution_that_fails_on_purpose_never_works_anywhere(pin: str, instead: str) -> None:
