@@ -155,3 +155,49 @@ def test_a_truth_is_no_number_of_a_python(read_files):
     text = 'import sys\nLIST = ["six"]\nif sys.version_info < (True, 5):\n    LIST.append("idna")\n'
     project = read_files({"setup.py": HEAD + text + "setup(install_requires=LIST)\n"})
     assert [line.name for line in project.requirements] == ["six"]
+
+
+CHOOSING = {
+    "a comprehension over a file": "LIST = [x for x in open('list.txt') if not x.startswith('torch')]",
+    "a comprehension over a list": "ALL = ['torch==2.0', 'six']\nLIST = [x for x in ALL if 'torch' not in x]",
+    "a function": (
+        "def read(path):\n    found = []\n    for line in open(path):\n        if 'torch' in line:\n"
+        "            continue\n        found.append(line)\n    return found\nLIST = read('list.txt')"
+    ),
+    "what is taken out": "LIST = ['torch==2.0', 'six']\nLIST.remove('torch==2.0')",
+    "what is deleted": "LIST = ['torch==2.0', 'six']\ndel LIST[0]",
+    "what is there": "try:\n    import torch\n    LIST = ['six']\nexcept ImportError:\n    LIST = ['six', 'torch']",
+}
+READING = {
+    "comments": "LIST = [x.strip() for x in open('list.txt') if x.strip() and not x.startswith(('#', '--'))]",
+    "addresses": (
+        "def read(path):\n    found = []\n    for line in open(path):\n        if 'git+' in line or line == '':\n"
+        "            continue\n        found.append(line)\n    return found\nLIST = read('list.txt')"
+    ),
+    "a list that may be gone": "try:\n    LIST = open('list.txt').readlines()\nexcept IOError:\n    LIST = []",
+}
+
+
+@pytest.mark.parametrize("how", CHOOSING)
+def test_what_a_setup_py_leaves_out_of_a_list_only_running_it_would_tell(read_files, how):
+    text = f"from setuptools import setup\n{CHOOSING[how]}\nsetup(install_requires=LIST)\n"
+    project = read_files({"setup.py": text, "list.txt": "torch==2.0\nsix\n"}, at="setup.py")
+    assert project.requirements == ()
+    assert project.unread == ("setup.py",)
+
+
+@pytest.mark.parametrize("how", READING)
+def test_a_list_is_read_whose_lines_are_asked_for_no_name(read_files, how):
+    text = f"from setuptools import setup\n{READING[how]}\nsetup(install_requires=LIST)\n"
+    project = read_files({"setup.py": text, "list.txt": "# torch\nsix\n"}, at="setup.py")
+    assert [one.name for one in project.requirements] == ["six"]
+    assert project.unread == ()
+
+
+def test_what_is_added_where_a_module_is_missing_is_not_known(read_files):
+    text = "LIST = ['six']\ntry:\n    import torch\nexcept ModuleNotFoundError:\n    LIST.append('torch')\n"
+    project = read_files(
+        {"setup.py": f"from setuptools import setup\n{text}setup(install_requires=LIST)\n"}, at="setup.py"
+    )
+    assert [one.name for one in project.requirements] == ["six"]
+    assert project.unread == ("setup.py",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import field
 
@@ -10,6 +11,9 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.setup_markers import all_of, called, marker_of, negated
 
 __all__ = ["Change", "Item", "Module", "dict_items", "module_of"]
+
+_NO_MODULE = re.compile(r"\b(?:ImportError|ModuleNotFoundError)\b")
+_TAKE_AWAY = frozenset({"remove", "pop", "clear", "discard"})
 
 Item = tuple[ast.expr, str]
 """An expression, and the marker under which it counts."""
@@ -102,6 +106,10 @@ def _collect(body: list[ast.stmt], module: Module, marker: str | None) -> None:
         elif isinstance(statement, (ast.For, ast.While, ast.Try)):
             for part in ("body", "orelse", "finalbody"):
                 _collect(getattr(statement, part, []), module, None)
+            for handler in getattr(statement, "handlers", []):
+                # What is asked for where a module is not there; a file that is not is left to its reader.
+                if handler.type is not None and _NO_MODULE.search(ast.unparse(handler.type)):
+                    _collect(handler.body, module, None)
         else:
             _collect_change(statement, module, marker)
 
@@ -126,6 +134,7 @@ def _collect_change(statement: ast.stmt, module: Module, marker: str | None) -> 
         return
     name, value, adds = _change(statement)
     if name is None or value is None:
+        module.conditional |= {one for one in _taken_from(statement) if one in module.names}
         return
     known = module.names.get(name, [])
     overwrites = not adds and any(not other for _, other in known)
@@ -137,6 +146,16 @@ def _collect_change(statement: ast.stmt, module: Module, marker: str | None) -> 
         module.names.setdefault(name, []).append((value, marker or ""))
     else:
         module.names[name] = [(value, marker or "")]
+
+
+def _taken_from(statement: ast.stmt) -> Iterator[str]:
+    """Yield the list that a statement takes something out of."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _TAKE_AWAY:
+        yield from [call.func.value.id] if isinstance(call.func.value, ast.Name) else []
+    for target in statement.targets if isinstance(statement, ast.Delete) else ():
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            yield target.value.id
 
 
 def _change(statement: ast.stmt) -> tuple[str | None, ast.expr | None, bool]:

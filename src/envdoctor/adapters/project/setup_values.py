@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from dataclasses import field
 from functools import lru_cache
@@ -21,6 +22,8 @@ _READERS = frozenset({"open", "read_text", "parse_requirements", "readlines", "r
 _SAME = frozenset({"list", "sorted", "tuple", "set", "frozenset", "sum", "chain", "from_iterable", "fromkeys"})
 """Functions whose result holds what their first argument holds."""
 _TEXT = frozenset({"strip", "rstrip", "lstrip", "split", "splitlines", "format"})
+_A_NAME = re.compile(r"(?!git\+?|https?|file:|ssh|svn|hg\+|bzr|extra|python|sys_)[A-Za-z]")
+"""How the name of a package begins, and no address or marker."""
 _DEEPEST = 20
 _MOST_PARTS = 20_000
 """Parts of expressions that are followed in one file: lists of lists that name each other have no end."""
@@ -183,6 +186,8 @@ def _of_comprehension(
     node: ast.ListComp | ast.GeneratorExp | ast.SetComp, module: Module
 ) -> list[tuple[ast.expr, str | None]]:
     first, *more = node.generators
+    if any(_chooses(test) for test in first.ifs):
+        raise Dynamic(node)
     if more or not isinstance(first.target, ast.Name):
         return [(node, "")]
     element = node.elt
@@ -226,6 +231,27 @@ def _looks_up(function: ast.FunctionDef) -> bool:
     )
 
 
+def _tests_of_lines(node: ast.AST) -> Iterable[ast.expr]:
+    """Return what the lines of a file are asked that a loop goes through."""
+    if isinstance(node, ast.comprehension):
+        return node.ifs
+    if isinstance(node, ast.For):
+        return [part.test for part in ast.walk(node) if isinstance(part, ast.If)]
+    return ()
+
+
+def _chooses(test: ast.expr) -> bool:
+    """Return whether a test asks lines for a name, and not whether they are comments, options or addresses."""
+    asked: list[ast.expr] = []
+    for part in ast.walk(test):
+        if isinstance(part, ast.Call) and called(part) in ("startswith", "endswith", "match", "search"):
+            asked += part.args
+        elif isinstance(part, ast.Compare):
+            asked += [part.left, *part.comparators]
+    texts = [one.value for given in asked for one in ast.walk(given) if isinstance(one, ast.Constant)]
+    return any(isinstance(text, str) and _A_NAME.match(text) is not None for text in texts)
+
+
 def _from_file(node: ast.expr, module: Module, values: Values, marker: str) -> None:
     """Add the one text file that an expression reads, following names and functions of the module."""
     texts: set[str] = set()
@@ -234,6 +260,8 @@ def _from_file(node: ast.expr, module: Module, values: Values, marker: str) -> N
     seen: set[str] = set()
     while waiting:
         for part in ast.walk(waiting.pop()):
+            if any(_chooses(test) for test in _tests_of_lines(part)):
+                raise Dynamic(node)
             if isinstance(part, ast.Call):
                 reads = reads or called(part) in _READERS
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
