@@ -313,6 +313,21 @@ def test_what_mail_pages_and_json_make_of_a_line_is_undone(written: str) -> None
     assert (failure.number, failure.line) == (2, "ImportError: no 'some_voice' <here>")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Der Befehl "node" ist entweder falsch geschrieben oder\nkonnte nicht gefunden werden.',
+        "'node' n'est pas reconnu en tant que commande interne\nou externe, un programme ex\u00e9cutable",
+        '"node" no se reconoce como un comando interno o externo,\nprograma o archivo por lotes ejecutable.',
+        "'node' \u4e0d\u662f\u5185\u90e8\u6216\u5916\u90e8\u547d\u4ee4",
+        "'node' \u306f\u3001\u5185\u90e8\u30b3\u30de\u30f3\u30c9\u307e\u305f\u306f\u5916\u90e8\u30b3\u30de\u30f3\u30c9",
+    ],
+)
+def test_what_cmd_does_not_find_is_told_in_the_language_of_the_machine(said: str) -> None:
+    (failure,) = failures_of(f"C:\\ui>run.bat\n{said}\n")
+    assert failure.line == "'node' is not recognized as an internal or external command"
+
+
 def test_a_path_of_windows_keeps_its_underscores() -> None:
     (failure,) = failures_of("ImportError: C:\\app\\_internal\\new\\x.dll")
     assert failure.line == "ImportError: C:\\app\\_internal\\new\\x.dll"
@@ -332,6 +347,7 @@ _WHOLE = f"{_HALF}Installing collected packages: torch\nSuccessfully installed t
         "I installed torch 2.7 and get no sound.\n\npip install torch==2.7",
         _HALF,
         f"{_WHOLE}{_HALF}",
+        "C:\\ui>.\\python_embeded\\python.exe -s a.py\n[DONE] scan\n\nC:\\ui>pause\nPress any key to continue . . .\n",
         "Resolving dependencies...\n",
     ],
 )
@@ -360,6 +376,8 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
         "[nltk_data] Downloading package punkt_tab to /root/nltk_data...\n > Saved to output.wav\n",
         "Applied providers: ['CPUExecutionProvider']\n[APP.CORE] Processing to image succeed in 1.2 seconds\n",
         "Fetching 11 files: 100%|####| 11/11 [00:00<00:00, 21it/s]\nHi!\nGeneration: 9 tokens, 88 tokens-per-sec\n",
+        f"{_WHOLE}\nC:\\ui>pause\nAppuyez sur une touche pour continuer...\n",
+        "C:\\ui>run.bat\n[INFO] model saved to out.pt\n\nC:\\ui>pause\nPress any key to continue . . .\n",
         "`flash-attention` package not found, consider it: No module named 'flash_attn'.\nsaved 3 files in 1.2 s\n",
     ],
 )

@@ -12,7 +12,7 @@ from envdoctor.diagnose.logs.log_lines import LogLine
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Severity
 
-__all__ = ["WENT_WELL", "Course", "course_of"]
+__all__ = ["ENDS", "WENT_WELL", "Course", "course_of"]
 
 WENT_WELL = re.compile(
     r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
@@ -42,7 +42,7 @@ _ONLY_ADVICE = re.compile(
     r"\b(?:you|please|consider|should|could|might|may|try (?:to|setting)|giv(?:e|ing) up|gave up|exceeded|no more)\b",
     re.IGNORECASE,
 )
-_ENDS = re.compile(
+ENDS = re.compile(
     rf"{WENT_WELL.pattern}|\bexit(?:ed with)? (?:code|status):? 0\b"
     r"|\b(?:[Ss]aved|[Ww]rote|[Ww]ritten|[Ee]xported|[Ff]inished|[Cc]ompleted?|[Ss]uccess\w*|[Dd]one|DONE)\b"
     r"|\bPrompt executed in \d|\bstarted in \d|\|\s+200 \|"
@@ -89,7 +89,7 @@ def _number(way: tuple[int, Severity | None]) -> int:
 
 def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
     """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
-    ends = [line.number for line in lines if _ENDS.search(line.text) and not _NO_END.search(line.text)]
+    ends = [line.number for line in lines if ENDS.search(line.text) and not _NO_END.search(line.text)]
     if lines and _LAST_BAR.search(lines[-1].text):
         ends.append(lines[-1].number)
     end = max(ends, default=0)

@@ -13,7 +13,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from envdoctor.diagnose.logs.got_over import WENT_WELL, Course, course_of
-from envdoctor.diagnose.logs.log_lines import EXCEPTIONS, LogLine, lines_of_log
+from envdoctor.diagnose.logs.log_lines import EXCEPTIONS, LogLine, lines_of_log, plain
+from envdoctor.diagnose.logs.quoted_lines import is_quoted
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Severity
 
@@ -153,17 +154,6 @@ _NOTHING = re.compile(
     r"|\S*\bsh: (?:(?:line )?\d+: )?(?:lscpu|lsb_release|sysctl): (?:command )?not found"
 )
 _OF_A_FRAME = ('File "', "[Previous line repeated")
-_IN_CODE = re.compile(
-    r"File \"|Traceback \(most recent|\^\^|~~\^|raise \w|-->|\.\.\.$|at [^()]{1,200}\([^()]{1,300}:\d+\)|Cell In"
-)
-_WORDS = re.compile(r"\b[a-z]{2,}\b")
-_OF_PROSE = re.compile(
-    r"\b(?:if|when|may|might|can|could|should|usually|means?|ignore|harmless|known|fixed|fixes|instead|example|such as"
-    r"|appears?|happens?|shows?|users?|please|this|these|that|then|because|the)\b",
-    re.IGNORECASE,
-)
-_INTRODUCES = re.compile(r"[:,]$|\b(?:if|when|see|error|message|following|like|says?)\b", re.IGNORECASE)
-_OF_A_REPORT = re.compile(r"\b(?:I|I'm|I've|my|me|we|our|help)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +181,7 @@ class _Told:
 
 def failures_of(text: str) -> tuple[LogFailure, ...]:
     """Return the failures that a log ends in, first to last; those that success followed are left out."""
-    if not _MAY_TELL.search(text):
+    if not _MAY_TELL.search(plain(text)):
         return ()
     lines, told = _read(text)
     if not told:
@@ -229,7 +219,7 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
             continue
         if line.is_grave or _MAY_TELL.search(line.text):
             weight = _weight(line)
-            if weight and not (_EXCEPTION.match(line.text) and _is_quoted(lines, at)):
+            if weight and not (_EXCEPTION.match(line.text) and is_quoted(lines, at)):
                 yield _Told(line.number, _with_message(lines, at), weight, line.number)
         at += 1
 
@@ -311,22 +301,6 @@ def _weight(line: LogLine) -> int:
     if _EXCEPTION.match(text) or _TELLING.match(text):
         return 2
     return 1 if line.is_grave else 0
-
-
-def _is_quoted(lines: Sequence[LogLine], at: int) -> bool:
-    """Return whether a text speaks of this line: sentences before and after it, and no program's output beside it."""
-    before, after = lines[max(0, at - 3) : at], lines[at + 1 : at + 3]
-    if not (before and after) or any(_IN_CODE.search(item.text) or item.level for item in (*before, *after)):
-        return False
-    beside = (before[-1].text, after[0].text)
-    if any(map(_OF_A_REPORT.search, beside)) or not _INTRODUCES.search(beside[0]):
-        return False
-    return all(map(_is_prose, beside))
-
-
-def _is_prose(text: str) -> bool:
-    words = len(_WORDS.findall(text))
-    return words >= 4 and _OF_PROSE.search(text) is not None and words * 3 >= len(text.split())
 
 
 def _quote(text: str) -> str:

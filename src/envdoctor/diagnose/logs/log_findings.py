@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.diagnose.advisories.log_reading import with_what_log_tells
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.conda_output import failures_of_conda
-from envdoctor.diagnose.logs.got_over import WENT_WELL
+from envdoctor.diagnose.logs.got_over import ENDS, WENT_WELL
 from envdoctor.diagnose.logs.log_failures import LogFailure, course_of_log, failures_of
 from envdoctor.diagnose.logs.log_lines import LogLine, lines_of_log
 from envdoctor.diagnose.logs.missing_module import missing_module
@@ -65,6 +65,13 @@ _BEGINS = re.compile(
     r"|Looking in indexes|Processing \S*[/\\]|Obtaining|Cloning"
     r"|Collecting package metadata|Fetching(?!.{0,200}\d%\|)) ?"
 )
+_PAUSED = re.compile(
+    r"(?:.{0,300}>\s?pause *)?(?:Press any key to continue|Dr.{1,2}cken Sie eine beliebige"
+    r"|Appuyez sur une touche|Presione una tecla|Pressione qualquer tecla|Premere un tasto"
+    r"|\u8bf7\u6309\u4efb\u610f\u952e|\u7d9a\u884c\u3059\u308b\u306b\u306f"
+    r"|\u0414\u043b\u044f \u043f\u0440\u043e\u0434\u043e\u043b\u0436\u0435\u043d\u0438\u044f)"
+)
+"""What a batch file waits with when what it started is over, however that ended."""
 _OF_A_PROGRAM = re.compile(
     r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
     r"|\b(?:pip3?|uv|conda) install\b|\bpython3? -|^\s*[$>#] ?\S"
@@ -311,6 +318,8 @@ def _tells_nothing(text: str) -> bool:
     if any(line.number > begun and _ENDED_WELL.match(line.text) for line in lines):
         return False
     said = [line.text for line in lines]
+    if said and _PAUSED.match(said[-1]) and not any(map(ENDS.search, said)):
+        return True
     return bool(begun) or any(map(_is_of_a_person, said)) or not any(map(_OF_A_PROGRAM.search, said))
 
 

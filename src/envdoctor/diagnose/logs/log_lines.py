@@ -22,6 +22,19 @@ _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt|amp|nbsp);")
 _ENTITIES = {"#39": "'", "#x27": "'", "apos": "'", "quot": '"', "lt": "<", "gt": ">", "amp": "&", "nbsp": " "}
 _REPORTED = re.compile(r"^[-*] \*\*Exception Type:\*\* ([\w.]{1,200})\n[-*] \*\*Exception Message:\*\* ", re.MULTILINE)
 """What ComfyUI's report makes of an exception: a list of two."""
+_NOT_RECOGNIZED = (
+    "ist entweder falsch geschrieben",
+    "n'est pas reconnu en tant que commande",
+    "no se reconoce como un comando",
+    "n\u00e3o \u00e9 reconhecido como um comando",
+    "non \u00e8 riconosciuto come comando",
+    "\u043d\u0435 \u044f\u0432\u043b\u044f\u0435\u0442\u0441\u044f \u0432\u043d\u0443\u0442\u0440\u0435\u043d\u043d",
+    "\u4e0d\u662f\u5185\u90e8\u6216\u5916\u90e8\u547d\u4ee4",
+    "\u4e0d\u662f\u5167\u90e8\u6216\u5916\u90e8\u547d\u4ee4",
+    "\u306f\u3001\u5185\u90e8\u30b3\u30de\u30f3\u30c9\u307e\u305f\u306f\u5916\u90e8\u30b3\u30de\u30f3\u30c9",
+)
+"""What cmd says of a program that it does not find, in eight languages, Chinese in both its scripts."""
+_OF_CMD = re.compile(rf"(?:Der Befehl )?['\"]([^'\"\n]{{1,200}})['\"] ?(?:{'|'.join(_NOT_RECOGNIZED)})[^\n]*")
 _WINDOWS = re.compile(r"[A-Za-z]:\\")
 _INSIDE = re.compile(r"^[^\S\n]*[\[{\"'].*\\n", re.MULTILINE)
 """A line that holds others: JSON, or Python's `repr`."""
@@ -113,7 +126,10 @@ def plain(text: str) -> str:
     if "\\n" in text and _INSIDE.search(text):
         rows = (_opened(row) if _INSIDE.match(row) else row for row in text.split("\n"))
         text = "\n".join(rows)
-    return text if text.isascii() else _GUILLEMETS.sub(r"'\1'", text).translate(_TYPOGRAPHY)
+    text = text if text.isascii() else _GUILLEMETS.sub(r"'\1'", text).translate(_TYPOGRAPHY)
+    if any(words in text for words in _NOT_RECOGNIZED):
+        text = _OF_CMD.sub(r"'\1' is not recognized as an internal or external command", text)
+    return text
 
 
 def _opened(row: str) -> str:
