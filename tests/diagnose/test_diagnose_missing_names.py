@@ -84,6 +84,7 @@ def _findings(error: str, asked_by: str = _PROGRAM, **more: object) -> list[Find
             "ImportError: cannot import name 'ScalingType' from 'torch.nn.functional' (/v/torch/nn/functional.py)",
             "`torch.nn.functional.ScalingType` is in `torch>=2.10` alone",
         ),
+        ("AttributeError: module 'torch' has no attribute 'int1'", "`torch.int1` is in `torch>=2.6` alone"),
     ],
 )
 def test_a_name_that_other_versions_have_is_told_with_them(error: str, message: str) -> None:
