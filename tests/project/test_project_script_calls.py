@@ -155,3 +155,40 @@ def test_a_text_that_a_shell_is_handed_is_read(read_files, name):
 def test_a_text_for_no_shell_is_data(read_files):
     text = "cat <<EOF\npip install one\nEOF\nssh host bash <<EOF\npip install two\nEOF\npip install six\n"
     assert names(read_files({"i.sh": text}, at="i.sh")) == ["six"]
+
+
+IMAGE = """FROM x AS b
+COPY list.txt .
+RUN pip wheel --wheel-dir /usr/src/wheels -r list.txt
+FROM y
+COPY list.txt .
+COPY --from=b /usr/src/wheels /wheels
+RUN pip install {what}
+"""
+WHEELS = {
+    "Dockerfile": (IMAGE.format(what="--no-cache /wheels/*"), "inner"),
+    "Dockerfile.links": (IMAGE.format(what="--no-index --find-links=/wheels -r list.txt"), "inner"),
+    "a.sh": ("pip wheel . --no-deps -w out\npip install out/*.whl\n", "own"),
+    "b.sh": ("python -m build --wheel\npip install dist/*.whl\n", "own"),
+    "c.sh": ("python setup.py bdist_wheel\npip install --upgrade dist/a-*.whl\n", "own"),
+    "a.bat": ("pip wheel -w wheels inner\npip install wheels\\*.whl\n", "inner"),
+}
+
+
+@pytest.mark.parametrize("name", WHEELS)
+def test_wheels_that_a_script_makes_ask_for_what_they_were_made_of(read_files, name):
+    text, expected = WHEELS[name]
+    project = read_files({**CHECKOUT, "list.txt": "inner\n", name: text}, at=name)
+    assert (names(project), project.unread, project.index_options) == ([expected], (), ())
+    assert [one.verb for one in project.commands] == ["install"]
+
+
+def test_the_index_of_wheels_counts_and_other_folders_of_files_do_too(read_files):
+    text = "pip wheel -w w -i https://index.example/x six\npip install w/*.whl\npip install --no-index -f other idna\n"
+    kinds = [(one.kind.name, one.url) for one in read_files({"i.sh": text}, at="i.sh").index_options]
+    assert kinds == [("INDEX_URL", "https://index.example/x"), ("FIND_LINKS", "other"), ("NO_INDEX", "")]
+
+
+def test_wheels_that_nobody_makes_here_are_not_known(read_files):
+    text = "pip wheel -w here six\npip install there/*.whl\n"
+    assert read_files({"i.sh": text}, at="i.sh").unread == ("there/*.whl",)

@@ -93,7 +93,7 @@ NOT_OURS = {
     "tee.sh": "echo six | tee all.txt\npip install -r all.txt\n",
     "made.sh": "uv pip compile requirements.in -o all.txt\npip install -r all.txt\n",
     "exported.sh": "poetry export --output=all.txt\npip install -r all.txt\n",
-    "glob.sh": "python -m build\npip install dist/*.whl\n",
+    "glob.sh": "make wheels\npip install dist/*.whl\n",
     "unknown.sh": "cd other\npip install .\n",
     "zip.sh": "unzip y.zip\ncd y-main\npip install -r requirements.txt\n",
     "update.sh": "git submodule update --init\npip install -r third/y/requirements.txt\n",

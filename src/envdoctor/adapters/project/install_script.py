@@ -13,7 +13,13 @@ from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.docker_image import keep_image, left_over
 from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructions, run_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
-from envdoctor.adapters.project.other_installers import OtherInstall, dialect_of, read_other_install, script_run_by
+from envdoctor.adapters.project.other_installers import (
+    OtherInstall,
+    builds_wheel,
+    dialect_of,
+    read_other_install,
+    script_run_by,
+)
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_commands import commands
@@ -234,6 +240,7 @@ def _run_script(draft: Draft, script: Script, path: Path, command: Command, expo
             inherited=exported,
             called=(*script.called, origin),
             environments=script.environments,
+            wheels=script.wheels,
             running=(*script.running, path.resolve()),
         ),
     )
@@ -267,6 +274,8 @@ def _follow(script: Script, command: Command, *, counts: bool) -> None:
     rest = [word.text for word in command.words[1:]]
     if first == "set" and any(word == "errexit" or re.match(r"^-[a-z]*e", word) for word in rest):
         script.stops_on_error = True
+    if builds_wheel(command.words):
+        script.wheels["dist"] = PipCommand("pip", "wheel", (), [Word(".", command.words[0].line)])
     if counts:
         script.environments.follow([word.text for word in command.words], script.folders)
     script.folders.follow(command)

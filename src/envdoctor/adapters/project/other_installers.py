@@ -12,7 +12,7 @@ from envdoctor.adapters.project.pip_command import CONDA, SPEAKERS
 from envdoctor.adapters.project.shell_words import Dialect, Word
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["OtherInstall", "ReadFrom", "dialect_of", "read_other_install", "script_run_by"]
+__all__ = ["OtherInstall", "ReadFrom", "builds_wheel", "dialect_of", "read_other_install", "script_run_by"]
 
 
 class ReadFrom(enum.Enum):
@@ -100,6 +100,15 @@ def _extras(texts: Sequence[str]) -> Sequence[str]:
 def dialect_of(script: Path) -> Dialect:
     """Return whose shell runs a script, by its name."""
     return _DIALECTS.get(script.suffix.lower(), Dialect.POSIX)
+
+
+def builds_wheel(words: Sequence[Word]) -> bool:
+    """Return whether a command puts a wheel of the project in the folder where it runs into `dist`."""
+    texts = [_name(word.text) for word in words[:_NEAR]]
+    if not SPEAKERS.isdisjoint(texts):
+        return False
+    pairs = {("-m", "build"), ("poetry", "build"), ("uv", "build"), ("pdm", "build"), ("hatch", "build")}
+    return not pairs.isdisjoint(pairwise(texts)) or ("setup.py" in texts and "bdist_wheel" in texts)
 
 
 def script_run_by(words: Sequence[Word]) -> Word | None:

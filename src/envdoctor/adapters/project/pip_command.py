@@ -27,7 +27,7 @@ _LONG_WITH_VALUE = {
     "--no-binary": "no-binary", "--only-binary": "only-binary", "--trusted-host": "trusted-host", "--file": "file",
     "--no-build-isolation-package": "no-build-isolation", "--channel": "ignored", "--extra": "extra",
     "--group": "group",
-    "--override": "override", "--overrides": "override", "--prerelease": "prerelease",
+    "--wheel-dir": "wheel-dir", "--override": "override", "--overrides": "override", "--prerelease": "prerelease",
     "--exclude-newer": UVS_LIMIT, "--exclude-newer-package": UVS_LIMIT_OF_PACKAGE, "--uploaded-prior-to": PIPS_LIMIT,
 }  # fmt: skip
 _IGNORED_WITH_VALUE = frozenset(
@@ -46,7 +46,7 @@ _IGNORED_WITH_VALUE = frozenset(
 )  # fmt: skip
 _SHORT_WITH_VALUE = {
     "r": "requirement", "c": "constraint", "e": "editable", "i": "index-url", "f": "find-links", "t": "ignored",
-    "C": "ignored", "p": "ignored", "b": "ignored", "P": "ignored",
+    "C": "ignored", "p": "ignored", "b": "ignored", "P": "ignored", "w": "wheel-dir",
 }  # fmt: skip
 _CONDA_SHORT_WITH_VALUE = {"c": "ignored", "n": "ignored", "p": "ignored", "r": "ignored", "f": "file"}
 
@@ -69,14 +69,14 @@ class PipCommand:
 
 
 def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
-    """Return the command, None where the words are no ``install`` or ``uninstall``."""
+    """Return the command, None where the words are no ``install``, ``uninstall`` or ``wheel``."""
     found = _tool(words)
     if found is None:
         return None
     tool, rest = found
     command = PipCommand(tool, "", ())
     _read_arguments(command, rest)
-    verbs = {"install": "install", "uninstall": "uninstall", "remove": "uninstall"}
+    verbs = {"install": "install", "uninstall": "uninstall", "remove": "uninstall", "wheel": "wheel"}
     verb = command.words.pop(0).text if command.words else ""
     if tool == "uv" and verb == "sync":
         verb = "install"

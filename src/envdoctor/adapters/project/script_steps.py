@@ -19,7 +19,7 @@ from envdoctor.adapters.project.requirements_file import add_requirement, includ
 from envdoctor.adapters.project.script_environments import Environments
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_options import keep_options, not_told, with_variables
-from envdoctor.adapters.project.script_paths import ByScript
+from envdoctor.adapters.project.script_paths import ByScript, last_name
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word
 from envdoctor.adapters.project.specification import local_path, parse_line, split_extras
@@ -49,6 +49,8 @@ class Script:
     called: tuple[FileOrigin, ...] = ()
     """Where it is run from, the first script first."""
     environments: Environments = field(default_factory=Environments)
+    wheels: dict[str, PipCommand] = field(default_factory=dict)
+    """Folders, by their names, into which it has put wheels, and the command that made these."""
     running: tuple[Path, ...] = ()
     """It and those that run it."""
 
@@ -56,7 +58,12 @@ class Script:
 def run_install(
     draft: Draft, script: Script, call: PipCommand, command: Command, exported: Mapping[str, Word], *, checked: bool
 ) -> None:
-    """Take a command of pip, uv or conda as the next step."""
+    """Take a command of pip, uv or conda as the next step; one that makes wheels is one when these are installed."""
+    if call.verb == "wheel":
+        folder = next((word.text for word in call.values("wheel-dir")), ".")
+        script.wheels[last_name(folder)] = call
+        return
+    _with_wheels(script, call)
     step = _next_step(draft)
     origin = FileOrigin(script.file.shown, command.words[0].line)
     with_variables(call, exported)
@@ -96,6 +103,21 @@ def run_install(
             _conda(draft, script, word, circumstances)
         else:
             _requirement(draft, script, word, circumstances)
+
+
+def _with_wheels(script: Script, call: PipCommand) -> None:
+    """Put what wheels were made of in their place, and the index that they come from in that of their folder."""
+    for word in tuple(call.words):
+        folder, _, name = word.text.replace("\\", "/").rpartition("/")
+        made = script.wheels.get(last_name(folder)) if "*" in name else None
+        if made is not None:
+            call.words.remove(word)
+            call.words += made.words
+            call.options += [(option, value) for option, value in made.options if option != "wheel-dir"]
+    known = [value for value in call.values("find-links") if last_name(value.text) in script.wheels]
+    if known:
+        call.options = [(option, value) for option, value in call.options if value not in known]
+        call.flags -= {"no-index"} if not call.values("find-links") else set()
 
 
 def _take_files(draft: Draft, script: Script, call: PipCommand, circumstances: Circumstances) -> None:
