@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envdoctor.model.project import LeftOut
+from envdoctor.model.project import LeftOut, ReadingProblemKind
 
 
 def names(project):
@@ -59,3 +59,35 @@ def test_functions_that_are_called_in_branches_exclude_each_other(read_files):
 def test_what_a_loop_takes_from_the_arguments_is_not_known(read_files):
     text = "get() { while [ $# -gt 0 ]; do pip install $1; shift; done; }\nget one two\n"
     assert read_files({"i.sh": text}, at="i.sh").unread == ("$1",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.ps1", "function Put-It {\n  $out = & pip install @Args 2>&1\n}\nPut-It torch==2.1"),
+        ("a.ps1", "function Put-It { & pip install $args }\nput-it torch==2.1"),
+        ("a.sh", 'put() {\n  said=$(pip install "$@" 2>&1) || {\n    exit 1\n  }\n}\nput "torch==2.1"'),
+        ("a.sh", 'said=$(pip install "torch==2.1" 2>&1)'),
+        ("a.sh", "if ! said=$(pip install torch==2.1); then exit 1; fi"),
+    ],
+)
+def test_what_is_handed_on_and_an_install_whose_output_is_kept_are_installs(read_files, name, text):
+    project = read_files({name: text + "\n"}, at=name)
+    assert (names(project), project.problems) == (["torch==2.1"], ())
+
+
+def test_a_call_of_powershell_has_its_own_options_and_place(read_files):
+    put = "function Put {\n  & pip install @Args\n  if ($LASTEXITCODE -ne 0) { throw }\n}\n"
+    arms = "".join(f'  "{one}" {{\n    Put torch -i https://index.example/{one}\n  }}\n' for one in ("CU128", "CPU"))
+    text = f"{put}switch ($Device) {{\n{arms}}}\nPut -r more.txt --no-deps\n"
+    project = read_files({"a.ps1": text, "more.txt": "six\n"}, at="a.ps1")
+    assert names(project) == ["torch", "six"]
+    assert [(one.url, one.step) for one in project.index_options] == [("https://index.example/CU128", 1)]
+    assert [(one.checked, one.no_deps) for one in project.commands] == [(True, False), (True, True)]
+    assert [line.origin.line for line in project.requirements] == [7, 1]
+
+
+def test_what_conda_is_handed_by_nobody_is_not_known(read_files):
+    project = read_files({"a.ps1": "function Put {\n  conda install @Args\n}\npip install six\n"}, at="a.ps1")
+    assert names(project) == ["six"]
+    assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD]

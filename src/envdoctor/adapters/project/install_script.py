@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from envdoctor.adapters.project.script_branches import branches_of, fallbacks, g
 from envdoctor.adapters.project.script_commands import commands
 from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.script_folders import ScriptFolders
-from envdoctor.adapters.project.script_functions import with_calls
+from envdoctor.adapters.project.script_functions import with_calls, with_calls_of_powershell
 from envdoctor.adapters.project.script_jumps import jumped
 from envdoctor.adapters.project.script_options import Exports
 from envdoctor.adapters.project.script_paths import below
@@ -257,8 +257,10 @@ def _leave_out(draft: Draft, script: Script, command: Command, why: LeftOut) -> 
 
 def _assigning(script: Script, text: str) -> Iterator[Command]:
     blocks, joined = 0, ""
-    listed = commands(text, script.dialect)
-    for command in with_calls(list(listed)) if script.dialect is Dialect.POSIX else listed:
+    listed: Iterable[Command] = list(commands(text, script.dialect))
+    if script.dialect is not Dialect.CMD:
+        listed = (with_calls if script.dialect is Dialect.POSIX else with_calls_of_powershell)(tuple(listed))
+    for command in listed:
         first = next((word.text for word in command.words if word.text not in _WITHIN), "")
         if script.dialect is Dialect.POSIX:
             blocks = max(0, blocks + (first in _OPENS) - (first in _CLOSES))

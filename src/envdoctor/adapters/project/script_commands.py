@@ -12,6 +12,8 @@ from envdoctor.model.dataclass import dataclass
 __all__ = ["commands"]
 
 _SHELLS, _HANDS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su"}), re.compile(r"-[a-z]*c")
+_KEPT = re.compile(r"^(?:[A-Za-z_]\w*=)?\$\((?P<inside>.*)\)$", re.S)
+_INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\b.*\binstall\b", re.S)
 _OF_WINDOWS = {
     "cmd": (re.compile(r"/[ck]", re.I), Dialect.CMD),
     "powershell": (re.compile(r"-c(?:ommand)?", re.I), Dialect.POWERSHELL),
@@ -39,7 +41,10 @@ class _Handed:
 
 
 def commands(text: str, dialect: Dialect) -> Iterator[Command]:
-    """Yield the commands of a script in order; for one that hands a text to a shell those of that."""
+    """Yield the commands of a script in order; for one that hands a text to a shell those of that.
+
+    Of one that keeps what an install prints (``said=$(pip install ...)``) that is the install.
+    """
     count = 0
     for command in plain_commands(text, dialect):
         handed = _handed(command.words, dialect)
@@ -97,6 +102,10 @@ def _of_posix(words: Sequence[Word]) -> _Handed | None:
     at = next((at for at, word in enumerate(words) if word.text not in _BEFORE), 0)
     if words[at].text == "eval":
         return _Handed(at, " ".join(word.text for word in words[at + 1 :]), Dialect.POSIX, same=True)
+    for place, word in enumerate(words[:_NEAR]):
+        kept = _KEPT.match(word.text)
+        if kept is not None and _INSTALLS.search(kept["inside"]):
+            return _Handed(place, kept["inside"], Dialect.POSIX)
     at = next((at for at, word in enumerate(words[:_NEAR]) if word.text.rpartition("/")[2] in _SHELLS), -1)
     if at < 0 or words[0].text in {"echo", "printf"}:
         return None

@@ -1,4 +1,4 @@
-"""What the functions of a POSIX shell do, where they are called: with those arguments, in that folder and branch."""
+"""What functions do, where they are called: with those arguments, in that folder and branch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from envdoctor.adapters.project.pip_command import read_pip_command
 from envdoctor.adapters.project.shell_words import Command, Word
 
-__all__ = ["with_calls"]
+__all__ = ["OWN_ARGUMENTS", "with_calls", "with_calls_of_powershell"]
+
+OWN_ARGUMENTS = frozenset({"$@", "$*", "${@}", "${*}", "%*", "@args", "$args"})
+"""What a script, or a function of one, was started with, in small letters."""
 
 _BEFORE = frozenset({"if", "elif", "then", "else", "do", "while", "until", "!", "{", "time"})
 _LOOPS = frozenset({"while", "until", "for"})
@@ -152,3 +156,50 @@ class _Arguments:
     def _argument(self, match: re.Match[str]) -> str:
         at = int(match[1] or match[2]) - 1
         return self._words[at].text if at < len(self._words) else ""
+
+
+def with_calls_of_powershell(listed: Sequence[Command]) -> Iterator[Command]:
+    """Yield a script's commands; of a function that hands on to an installer what it gets, that where it is called.
+
+    Its other commands stay where they are: which branch a command of PowerShell is in, its line tells.
+    """
+    functions = dict(_handing_on(listed))
+    called = {name for name in map(_called_by, listed) if name in functions}
+    passed = {at for name in called for at in functions[name]}
+    for at, command in enumerate(listed):
+        name = _called_by(command)
+        if name in called:
+            yield from _run(command, name, [listed[each] for each in functions[name]])
+        elif at not in passed:
+            yield command
+
+
+def _handing_on(listed: Sequence[Command]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for at, command in enumerate(listed):
+        texts = [word.text.lower() for word in command.words]
+        end = at + 1
+        while texts[0] == "function" and len(texts) == 2 and end < len(listed) and listed[end].depth > command.depth:
+            end += 1
+        passing = tuple(each for each in range(at + 1, end) if _hands_on(listed[each]))
+        if passing:
+            yield texts[1], passing
+
+
+def _hands_on(command: Command) -> bool:
+    own = any(word.text.lower() in OWN_ARGUMENTS for word in command.words)
+    call = read_pip_command(command.words) if own else None
+    return call is not None and call.verb == "install"
+
+
+def _called_by(command: Command) -> str:
+    return next((word.text.lower() for word in command.words if word.text not in _BEFORE | {"&", "."}), "")
+
+
+def _run(call: Command, name: str, passing: Sequence[Command]) -> Iterator[Command]:
+    """Yield what a function of that name installs that is called so; it looks itself whether that succeeds."""
+    at = next(at for at, word in enumerate(call.words) if word.text.lower() == name)
+    for number, command in enumerate(passing, start=1):
+        words = [call.words[at + 1 :] if word.text.lower() in OWN_ARGUMENTS else (word,) for word in command.words]
+        filled = (*call.words[:at], *(replace(word, line=call.words[at].line) for each in words for word in each))
+        last = replace(call, words=filled, joined=call.joined or "&&")
+        yield last if number == len(passing) else replace(last, ends=";")

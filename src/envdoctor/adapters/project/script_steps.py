@@ -18,6 +18,7 @@ from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements, is_project
 from envdoctor.adapters.project.script_environments import Environments
 from envdoctor.adapters.project.script_folders import ScriptFolders
+from envdoctor.adapters.project.script_functions import OWN_ARGUMENTS
 from envdoctor.adapters.project.script_options import keep_options, not_told, with_variables
 from envdoctor.adapters.project.script_paths import ByScript, last_name
 from envdoctor.adapters.project.script_variables import ScriptVariables
@@ -31,7 +32,6 @@ from envdoctor.model.requirement import RequirementKind
 
 __all__ = ["Script", "run_install", "run_other"]
 
-_OWN_ARGUMENTS = frozenset({"$@", "$*", "%*", "@args", "$args"})
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ def run_install(
     for word in call.words:
         if fed and "{}" in word.text:
             continue  # What xargs puts in.
-        if word.text in _OWN_ARGUMENTS and len(draft.commands[-1].requirement_files) + len(call.words) > 1:
+        if word.text.lower() in OWN_ARGUMENTS and len(draft.commands[-1].requirement_files) + len(call.words) > 1:
             continue  # Beside what the command installs anyway; a script that is run as it stands has none.
         if call.tool == "conda":
             _conda(draft, script, word, circumstances)
@@ -264,9 +264,12 @@ def _not_here(script: Script, word: Word, later: ByScript) -> str:
 
 
 def _conda(draft: Draft, script: Script, word: Word, circumstances: Circumstances) -> None:
-    read_conda_specification(
-        draft, word.text + word.redirected, FileOrigin(script.file.shown, word.line), circumstances
-    )
+    origin, text = FileOrigin(script.file.shown, word.line), word.text + word.redirected
+    name = script.variables.unknown(text)
+    if name is not None:
+        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(text, name), text)
+        return
+    read_conda_specification(draft, text, origin, circumstances)
 
 
 def _requirement(

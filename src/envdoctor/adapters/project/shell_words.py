@@ -263,6 +263,9 @@ class _Reader:
         parts: list[str] = []
         depth, quoted = 0, False
         while self.at < len(self.text):
+            if self._substitutes(parts, depth):
+                parts.append(self._substituted())
+                continue
             if plain := _PLAIN.match(self.text, self.at):
                 parts.append(plain.group())
                 self.at = plain.end()
@@ -298,6 +301,25 @@ class _Reader:
         # A digit before a redirection is a file descriptor, not a word of its own.
         redirected = self._redirection()
         return Word("" if text.isdigit() else text, line, "" if text.isdigit() else redirected)
+
+    def _substitutes(self, parts: list[str], depth: int) -> bool:
+        """Return whether a bracket begins commands whose output is the word, ``$(``, and no sum, ``$((``."""
+        posix = self.dialect is Dialect.POSIX and not depth and "".join(parts[-1:]).endswith("$")
+        return posix and self.text.startswith("(", self.at) and not self.text.startswith("((", self.at)
+
+    def _substituted(self) -> str:
+        """Return commands in brackets as they are written, quotes included: a shell reads them anew."""
+        start, depth = self.at, 0
+        while self.at < len(self.text):
+            character = self.text[self.at]
+            if character in self._quotes:
+                self._quoted(character)
+                continue
+            depth += (character == "(") - (character == ")")
+            self.at += 2 if character == self._escape else 1
+            if not depth:
+                break
+        return self.text[start : self.at]
 
     def _separates(self) -> bool:
         return self._separator.match(self.text, self.at) is not None
