@@ -414,3 +414,18 @@ def test_of_stages_that_are_images_of_their_own_the_target_s_or_the_last_one_cou
     project = read_files({"Dockerfile": STAGES.format(last=last)}, at="Dockerfile", target_backend=backend)
     assert [one.pep508 for one in project.requirements] == ["numpy", f"torch=={torch}"]
     assert {one.reason for one in project.left_out} == {LeftOut.STAGE}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install a || { echo no; exit 1; }\npip install b\n",
+        "pip install a || {\n  echo no\n  exit 1\n}\npip install b\n",
+        'put() {\n  pip install "$@" || {\n    echo no\n    exit 1\n  }\n}\nput a\nput b\n',
+        "x || (echo; exit 1)\npip install a\nif y; then\n  z || {\n    echo\n    exit 1\n  }\nfi\npip install b\n",
+    ],
+)
+def test_what_leaves_where_something_fails_excludes_nothing_behind_it(read_files, text):
+    project = read_files({"a.sh": text}, at="a.sh")
+    assert [one.name for one in project.requirements] == ["a", "b"]
+    assert project.left_out == ()

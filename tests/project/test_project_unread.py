@@ -493,3 +493,21 @@ def test_the_own_extras_that_a_list_of_setuptools_names_are_those_of_the_project
     assert "six" in [line.name for line in lines]
     assert not [line for line in lines if line.name == "mine" and line.marker is None]
     assert project.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ('library\n[tool.uv.sources]\nlibrary = { path = "parts" }', []),
+        ("library @ file:///croot/library_17/work", ["library"]),
+        ("library @ file:library-1.0-py3-none-any.whl", ["library"]),
+    ],
+)
+def test_a_folder_of_the_project_that_is_not_there_is_nothing_that_an_index_has(read_files, line, kept):
+    name, _, more = line.partition("\n")
+    text = f'[project]\nname = "x"\nversion = "1"\ndependencies = ["{name}"]\n{more}\n'
+    project = read_files({"pyproject.toml": text}, at="pyproject.toml")
+    assert [(one.name, one.url) for one in project.requirements] == [(each, None) for each in kept]
+    (problem,) = project.problems
+    assert problem.kind is Kind.MISSING_FILE
+    assert ("there is no directory `parts`, which `library` is to come from" == problem.message) is not kept

@@ -31,6 +31,7 @@ __all__ = [
     "several_places",
 ]
 
+_ARCHIVES = frozenset({".whl", ".gz", ".zip", ".bz2", ".tgz", ".xz"})
 _DRIVE = re.compile(r"^(?:file:/*)?[A-Za-z]:[\\/]")
 
 
@@ -58,7 +59,7 @@ def _settled(draft: Draft, requirement: Requirement) -> list[Requirement]:
     project = folder and path.is_relative_to(draft.boundary) and is_project(path)
     submodule = None if project else in_empty_submodule(draft.boundary, path, requirement.url.partition("#")[0])
     if not there or submodule is not None:
-        return [_gone(draft, requirement, origin, submodule)]
+        return _gone(draft, requirement, origin, path, submodule)
     if project:
         standing = Circumstances(requirement.kind, requirement.group, requirement.step, requirement.no_deps)
         extras = tuple(sorted(requirement.extras))
@@ -130,12 +131,19 @@ def _located(draft: Draft, url: str, origin: FileOrigin) -> Path | None:
         return None
 
 
-def _gone(draft: Draft, requirement: Requirement, origin: FileOrigin, submodule: str | None) -> Requirement:
-    """Report a place that is not there; the name stays, so that the rest can be judged."""
+def _gone(
+    draft: Draft, requirement: Requirement, origin: FileOrigin, path: Path, submodule: str | None
+) -> list[Requirement]:
+    """Report a place that is not there. The name stays, so that the rest can be judged, unless it is the project's own.
+
+    What an index has under the name of a folder of the project is another project.
+    """
     place = (requirement.url or "").partition("#")[0]
-    message = submodule or f"`{place}` does not exist here: a path of another machine cannot be installed from"
-    draft.problem(ReadingProblemKind.MISSING_FILE, origin, message, str(requirement))
-    return replace(requirement, url=None)
+    own = path.is_relative_to(draft.boundary) and path.suffix.lower() not in _ARCHIVES
+    here = f"there is no directory `{draft.shown(path)}`, which `{requirement.name}` is to come from"
+    message = here if own else f"`{place}` does not exist here: a path of another machine cannot be installed from"
+    draft.problem(ReadingProblemKind.MISSING_FILE, origin, submodule or message, str(requirement))
+    return [] if own else [replace(requirement, url=None)]
 
 
 _MOST_PAIRS = 100

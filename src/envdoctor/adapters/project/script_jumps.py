@@ -96,7 +96,9 @@ class _Flow:
                 if match is not None and match[2] in self._labels:
                     self._jumps[at] = self._labels[match[2]]
                     self._called |= {self._labels[match[2]]} if match[1] else set()
-        ways = [places[at] if dialect is Dialect.POSIX else (0,) * command.depth for at, command in enumerate(listed)]
+        # Brackets hold what an `||` before them runs or does not: `a || { echo no; exit 1; }`.
+        within: list[tuple[object, ...]] = [(0,) * command.depth for command in listed]
+        ways = [(*places[at], *within[at]) if dialect is Dialect.POSIX else within[at] for at in range(len(listed))]
         self._over = _parts_of(ways)
         self._behind = {end for ends in self._over.values() for end in ends}
         self._chained = ["", *(before.joined for before in listed[:-1])]

@@ -33,7 +33,6 @@ from envdoctor.model.requirement import RequirementKind
 __all__ = ["Script", "run_install", "run_other"]
 
 
-
 @dataclass(slots=True)
 class Script:
     """A script that is read, and where it is."""
