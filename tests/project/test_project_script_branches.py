@@ -429,3 +429,17 @@ def test_what_leaves_where_something_fails_excludes_nothing_behind_it(read_files
     project = read_files({"a.sh": text}, at="a.sh")
     assert [one.name for one in project.requirements] == ["a", "b"]
     assert project.left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", 'if [ "$(uname)" != "Darwin" ]; then\n  pip install {0}\nelse\n  pip install {1}\nfi\n'),
+        ("a.sh", 'if ! [[ "$OSTYPE" == "darwin"* ]]; then\n  pip install {0}\nelse\n  pip install {1}\nfi\n'),
+        ("a.sh", 'if [[ "$OSTYPE" == "darwin"* ]]; then\n  pip install {1}\nelse\n  pip install {0}\nfi\n'),
+    ],
+)
+@pytest.mark.parametrize(("platform", "taken"), [("linux", "a"), ("darwin", "b")])
+def test_a_condition_that_is_turned_round_is_for_the_other_systems(read_files, name, text, platform, taken):
+    project = read_files({name: text.format("a", "b")}, at=name, target_environment={"sys_platform": platform})
+    assert [one.name for one in project.requirements] == [taken]

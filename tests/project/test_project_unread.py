@@ -510,4 +510,4 @@ def test_a_folder_of_the_project_that_is_not_there_is_nothing_that_an_index_has(
     assert [(one.name, one.url) for one in project.requirements] == [(each, None) for each in kept]
     (problem,) = project.problems
     assert problem.kind is Kind.MISSING_FILE
-    assert ("there is no directory `parts`, which `library` is to come from" == problem.message) is not kept
+    assert (problem.message == "there is no directory `parts`, which `library` is to come from") == (not kept)

@@ -24,6 +24,7 @@ _BACKENDS = (
 _ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
 """Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
 _EQUALS = re.compile(r"(?:(?<![=!<>~])={1,2}|\s-i?eq\s)\s*[\"']?([\w.+-]+)[\"']?(?=[\s\])}]|$)", re.I)
+_NOT, _MORE = re.compile(r"!|\bnot\b|-i?ne\b|\bneq\b", re.I), re.compile(r"\|\||&&|\s-(?:o|a|or|and)\s", re.I)
 _OTHERWISE = re.compile(r"!|\|\||\bnot\b|-i?ne\b|-z\b", re.I)
 
 
@@ -39,6 +40,9 @@ class JudgedFor:
     def may_have(self, condition: str) -> bool:
         """Return whether a condition speaks of no other system, and of no other maker's cards, than the target's."""
         systems = {system for system, words in _SYSTEMS if words.search(condition)}
+        if self.platform and systems and _NOT.search(condition):
+            # Of several comparisons this does not tell which one is turned round.
+            return bool(_MORE.search(condition)) or self.platform not in systems
         if self.platform and systems and self.platform not in systems:
             return False
         backends = _backends(compared(condition))
