@@ -348,3 +348,23 @@ def test_a_torch_of_the_default_index_beside_a_labelled_companion_was_exchanged(
     labels = [pin.partition("+")[2] for pin in pins.splitlines() if "+" in pin]
     assert all(f"install `torch` {item['message'].split('`torch` ')[1].split()[0]} from the index with "
                f"+{labels[0]} builds" in item["remedy"]["summary"] for item in told)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("listing", "subjects"),
+    [
+        ("numpy==2.0.1\npandas==2.1.4\nscipy==1.11.4\nscikit-learn==1.3.2\n", {"pandas", "scipy", "scikit-learn"}),
+        ("numpy==2.0.1\npandas==2.2.2\nscipy==1.13.0\nopencv-python==4.10.0.84\n", set()),
+        ("numpy==1.26.4\npandas==2.1.4\n", set()),
+        ("numpy==2.0.1\nopencv-python==4.9.0.80\nonnxruntime==1.17.1\n", {"opencv-python", "onnxruntime"}),
+        # Of builds of others nothing is known: conda's, and those with a label.
+        (f"{_CONDA_ROWS.replace('1.26.4', '2.0.1')}pandas  2.1.4  py310hcc13569_0  conda-forge\n", set()),
+        ("numpy==2.0.1\nscipy==1.11.4+mkl\n", set()),
+    ],
+)
+def test_a_listing_with_numpy_2_tells_what_was_built_against_numpy_1(tmp_path, capsys, listing, subjects):
+    (tmp_path / "installed.txt").write_text(listing, encoding="utf-8")
+    main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt")])
+    told = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ABI005"]
+    assert {item["subject"] for item in told} == subjects
+    assert all("numpy<2" in item["remedy"]["summary"] for item in told)

@@ -18,6 +18,7 @@ __all__ = ["all_rules", "documented", "rule", "rules_for"]
 _GATES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("env", ("environment",)),
     ("iso", ("environment",)),
+    ("abi005", ("environment",)),
     ("abi008", ("environment",)),
     ("abi", ("binaries",)),
     ("host001", ("binaries",)),
