@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from envdoctor.adapters.probe.listing import ListingError, read_listing
+from envdoctor.cli.main import main
 from envdoctor.ports import UsageError
 from envdoctor.verbs.check_environment import report_of_patient
 from envdoctor.verbs.index_choice import IndexChoice
@@ -194,3 +196,89 @@ def test_utf16_without_a_mark_is_read(tmp_path: Path) -> None:
     patient = open_patient(PatientChoice(installed=tmp_path / "p.txt"))
     assert patient.environment is not None
     assert [item.name for item in patient.environment.distributions] == ["onnx", "protobuf"]
+
+
+DETECTRON = """----------------------  --------------------------------------------------------
+sys.platform            linux
+Python                  3.10.12 (main, Jun 11 2023, 05:26:28) [GCC 11.4.0]
+numpy                   1.26.4
+detectron2              0.6 @/v/dist-packages/detectron2
+Compiler                GCC 11.4
+CUDA compiler           CUDA 12.1
+PyTorch                 2.6.0+cu124 @/v/dist-packages/torch
+GPU available           Yes
+GPU 0,1                 NVIDIA GeForce RTX 5090 (arch=12.0)
+torchvision             0.20.1+cu124 @/v/dist-packages/torchvision
+----------------------  --------------------------------------------------------
+"""
+OPENMMLAB = """sys.platform: linux
+Python: 3.10.18 (default, Sep 11 2023, 13:40:15) [GCC 11.2.0]
+CUDA available: True
+GPU 0: NVIDIA GeForce RTX 5090
+PyTorch: 2.6.0+cu124
+PyTorch compiling details: PyTorch built with:
+  - GCC 9.3
+TorchVision: 0.20.1+cu124
+OpenCV: 4.8.1
+MMEngine: 0.10.1
+"""
+ULTRALYTICS = """Ultralytics 8.3.40 \U0001f680 Python-3.10.12 torch-2.6.0+cu124 CUDA:0 (NVIDIA GeForce RTX 5090, 9MiB)
+Setup complete \u2705 (16 CPUs, 62.7 GB RAM, 120.3/250.9 GB disk)
+
+OS                  Linux-6.8.0-48-generic-x86_64-with-glibc2.35
+Python              3.10.12
+CPU                 AMD Ryzen 9 5950X
+numpy               \u2705 1.26.4>=1.23.0
+torch               \u2705 2.6.0>=1.8.0
+torchvision         \u2705 0.20.1>=0.9.0
+"""
+LIGHTNING = """* CUDA:
+\t- GPU:
+\t\t- NVIDIA GeForce RTX 5090
+\t- available:         True
+\t- version:           12.4
+* Lightning:
+\t- lightning:         2.5.0
+\t- torch:             2.6.0+cu124
+\t- torchvision:       0.20.1+cu124
+* Packages:
+\t- numpy:             1.26.4
+* System:
+\t- OS:                Linux
+\t- python:            3.10.12
+"""
+COMFYUI = """** Platform: Linux
+** Python version: 3.10.12 (main, Jun 11 2023) [GCC 11.4.0]
+Total VRAM 32109 MB, total RAM 65277 MB
+pytorch version: 2.6.0+cu124
+xformers version: 0.0.30
+Set vram state to: NORMAL_VRAM
+Device: cuda:0 NVIDIA GeForce RTX 5090 : cudaMallocAsync
+"""
+
+
+@pytest.mark.parametrize(
+    ("paste", "pair"),
+    [
+        (DETECTRON, "ADV007"),
+        (OPENMMLAB, "ADV007"),
+        (ULTRALYTICS, "ADV007"),
+        (LIGHTNING, "ADV007"),
+        (COMFYUI, "ADV120"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--installed", "--facts"])
+def test_what_a_program_says_of_its_environment_is_a_listing_and_facts(tmp_path, capsys, paste, pair, option):
+    (tmp_path / "paste.txt").write_text(paste, encoding="utf-8")
+    assert main(["check", "--offline", "--format", "json", option, str(tmp_path / "paste.txt")]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert {item["rule"] for item in report["findings"] if item["severity"] == "error"} == {pair, "RES208"}
+    assert report["target"]["python"] == "3.10"
+
+
+@pytest.mark.parametrize("mark", ["> ", ">", "- ", "* ", "(worker pid=17527, ip=10.0.0.26) ", "(APIServer pid=1) "])
+def test_a_listing_may_be_quoted_or_listed(tmp_path, capsys, mark):
+    pins = ("torch==2.6.0+cu124", "torchaudio==2.5.1+cu124", "numpy==1.26.4")
+    (tmp_path / "paste.txt").write_text("".join(f"{mark}{pin}\n" for pin in pins), encoding="utf-8")
+    assert main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "paste.txt")]) == 1
+    assert "ADV006" in {item["rule"] for item in json.loads(capsys.readouterr().out)["findings"]}

@@ -26,6 +26,7 @@ from envdoctor.adapters.probe.host_system import jetpack_of, parse_tegra_release
 from envdoctor.adapters.probe.host_values import UnfitValue, value_of
 from envdoctor.adapters.probe.listing_parts import plain_text
 from envdoctor.adapters.probe.listing_torch import collect_env_fields, facts_of_collect_env, is_collect_env
+from envdoctor.adapters.probe.program_reports import as_collect_env
 from envdoctor.model.fact import Fact, Facts, FactState
 
 __all__ = ["facts_of_paste", "what_it_is"]
@@ -44,8 +45,9 @@ def facts_of_paste(text: str) -> Facts | None:
         cards = cards or first
         for fact in _facts(rows, source):
             found.setdefault(fact.name, fact)
-    if is_collect_env(text):
-        for fact in facts_of_collect_env(collect_env_fields(text)):
+    report = text if is_collect_env(text) else as_collect_env(text)
+    if report is not None:
+        for fact in facts_of_collect_env(collect_env_fields(report)):
             found.setdefault(fact.name, fact)
     if "NVIDIA-SMI has failed" in text:
         reason = "nvidia-smi says that it could not talk to the driver: none is loaded, or it is being updated"

@@ -46,6 +46,7 @@ from envdoctor.adapters.probe.listing_torch import (
     is_collect_env,
     read_collect_env,
 )
+from envdoctor.adapters.probe.program_reports import as_collect_env
 from envdoctor.model.compatibility import not_judged
 from envdoctor.model.environment import (
     EnvironmentKind,
@@ -83,6 +84,8 @@ def read_listing(text: str, name: str) -> InstalledEnvironment:
 
 def lists_too(text: str) -> bool:
     """Return whether a text that tells of a machine lists distributions, too, and no installer has made it."""
+    if as_collect_env(text) is not None:
+        return True
     return is_env_of_library(text) or (is_collect_env(text) and re.search(r"\[(?:pip3?|conda)\] \w", text) is not None)
 
 
@@ -109,6 +112,8 @@ def _read(text: str, name: str) -> Listing:
     for is_it, read in _TEXTS:
         if is_it(text):
             return read(text, name)
+    if (report := as_collect_env(text)) is not None:
+        return read_collect_env(report, name)
     return read_freeze(text, name)
 
 

@@ -107,9 +107,17 @@ def distribution(name: str, version: str, **more: str | bool | None) -> Installe
     )
 
 
+_MARKS = re.compile(r"> ?|\([^()\n]{0,80}\bpid=\d+[^()\n]{0,80}\) |[-*•] (?=[A-Za-z0-9][\w.-]*(?:\[[^\]\n]*\])?==)")
+"""What stands before each line that somebody quotes or lists, or that Ray prints for a worker."""
+
+
 def plain_text(text: str) -> str:
-    """Return a text without a terminal's colours and a byte order mark."""
-    return _COLOUR.sub("", text.removeprefix("\ufeff"))
+    """Return a text without a terminal's colours and a byte order mark, nor the marks before what is quoted."""
+    plain = _COLOUR.sub("", text.removeprefix("\ufeff"))
+    rows = [line for line in plain.split("\n") if line.strip()]
+    if sum(_MARKS.match(row) is not None for row in rows) * 5 < len(rows) * 4:
+        return plain
+    return "\n".join(_MARKS.sub("", line, count=1) if _MARKS.match(line) else line for line in plain.split("\n"))
 
 
 _EDGE = "│|┃"

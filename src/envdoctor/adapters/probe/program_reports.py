@@ -1,0 +1,123 @@
+"""What programs print of the environment that they run in, in the words of torch's collect_env.
+
+Sources: ``detectron2/utils/collect_env.py``, ``mmengine/utils/dl_utils/collect_env.py``, Ultralytics' ``yolo checks``,
+Lightning's ``requirements/collect_env_details.py``, and what ComfyUI prints at its start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["as_collect_env"]
+
+_VERSION = r"(\d+(?:\.\d+)+[\w.+]*)"
+_DISTRIBUTIONS = {
+    "torchvision": "torchvision",
+    "torchaudio": "torchaudio",
+    "numpy": "numpy",
+    "pillow": "pillow",
+    "detectron2": "detectron2",
+    "fvcore": "fvcore",
+    "iopath": "iopath",
+    "mmcv": "mmcv",
+    "mmengine": "mmengine",
+    "mmdetection": "mmdet",
+    "mmsegmentation": "mmsegmentation",
+    "mmpose": "mmpose",
+    "transformers": "transformers",
+    "xformers": "xformers",
+}
+_SYSTEMS = {"linux": "Linux", "win32": "Windows", "windows": "Windows", "darwin": "macOS", "macos": "macOS"}
+
+
+def as_collect_env(text: str) -> str | None:
+    """Return what a program's report says, as collect_env says it; None where the text is no such report."""
+    for read in (_of_detection, _of_ultralytics, _of_lightning, _of_comfyui):
+        rows = list(read(text))
+        if any(row.startswith("PyTorch version: ") for row in rows):
+            cards = [row for row in rows if row.startswith("GPU ")]
+            rest = [row for row in rows if row not in cards]
+            heading = ["GPU models and configuration:", *cards] if cards else []
+            said = [row for row in rest if not row.startswith("[pip3]")]
+            return "\n".join([*said, *heading, *(row for row in rest if row not in said)])
+    return None
+
+
+def _of_detection(text: str) -> Iterator[str]:
+    """Read detectron2's table, and the lines of OpenMMLab's libraries."""
+    system = re.search(r"^\s*sys\.platform(?::\s*|\s{2,})(\w+)", text, re.MULTILINE)
+    if system is None:
+        return
+    yield from _platform(system[1])
+    for name, said in re.findall(r"^\s*([A-Za-z][\w ,.]{1,40}?)(?::[^\S\n]+|[^\S\n]{2,})(\S.*)$", text, re.MULTILINE):
+        yield from _row(name.strip(), said)
+
+
+def _row(name: str, said: str) -> Iterator[str]:
+    version = re.match(_VERSION, said)
+    if card := re.fullmatch(r"GPU (\d+)(?:,\d+)*", name):
+        yield f"GPU {card[1]}: {re.sub(r' *[(]arch=.*', '', said).strip()}"
+    elif name in ("GPU available", "CUDA available") and said.split()[0] in ("Yes", "No", "True", "False"):
+        yield f"Is CUDA available: {said.startswith(('Yes', 'True'))}"
+    elif version is not None and name in ("Python", "PyTorch"):
+        yield f"{name} version: {version[1]}"
+    elif version is not None and name.lower() in _DISTRIBUTIONS:
+        yield f"[pip3] {_DISTRIBUTIONS[name.lower()]}=={version[1]}"
+
+
+def _of_ultralytics(text: str) -> Iterator[str]:
+    head = re.search(
+        rf"^\s*Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}(?: CUDA:\d+ \((.+?), \d+MiB\)| CPU)?",
+        text,
+        re.MULTILINE,
+    )
+    if head is None:
+        return
+    yield f"Python version: {head[1]}"
+    yield f"PyTorch version: {head[2]}"
+    if head[3]:
+        yield f"GPU 0: {head[3]}"
+    if system := re.search(r"^\s*OS {2,}(Linux|Windows|macOS|Darwin)", text, re.MULTILINE):
+        yield from _platform(system[1])
+    for name, version in re.findall(rf"^\s*([a-z][\w.-]+)\s+\S+ {_VERSION}[<>=!]", text, re.MULTILINE):
+        if name != "torch":
+            yield f"[pip3] {name}=={version}"
+
+
+def _of_lightning(text: str) -> Iterator[str]:
+    if not re.search(r"^\s*\* (?:Lightning|Packages):", text, re.MULTILINE):
+        return
+    for card in re.findall(r"^\s*- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.*)$", text, re.MULTILINE):
+        yield f"GPU 0: {card.strip()}"
+    if system := re.search(r"^\s*- OS:\s+(\w+)", text, re.MULTILINE):
+        yield from _platform(system[1])
+    seen: set[str] = set()
+    for name, version in re.findall(rf"^\s*- ([A-Za-z][\w.-]*):\s+{_VERSION}\s*$", text, re.MULTILINE):
+        if name in seen or name == "version":
+            continue
+        seen.add(name)
+        called = {"torch": "PyTorch version: ", "python": "Python version: "}.get(name, f"[pip3] {name}==")
+        yield f"{called}{version}"
+
+
+def _of_comfyui(text: str) -> Iterator[str]:
+    torch = re.search(rf"^\W*(?:\[[^\]\n]*\]\s*)?pytorch version: {_VERSION}", text, re.MULTILINE)
+    if torch is None or not re.search(r"^.{0,40}(?:Total VRAM \d|Set vram state to: )", text, re.MULTILINE):
+        return
+    yield f"PyTorch version: {torch[1]}"
+    if python := re.search(rf"Python version: {_VERSION}", text):
+        yield f"Python version: {python[1]}"
+    if system := re.search(r"\*\* Platform: (\w+)", text):
+        yield from _platform(system[1])
+    device = re.search(r"Device: cuda:\d+ (.+?) : \w", text)
+    architecture = re.search(r"AMD arch: (gfx\w+)", text)
+    if device:
+        yield f"GPU 0: {device[1]}{f' ({architecture[1]})' if architecture else ''}"
+    if xformers := re.search(rf"xformers version: {_VERSION}", text):
+        yield f"[pip3] xformers=={xformers[1]}"
+
+
+def _platform(word: str) -> Iterator[str]:
+    if word.lower() in _SYSTEMS:
+        yield f"Python platform: {_SYSTEMS[word.lower()]}"
