@@ -26,25 +26,32 @@ WENT_WELL = re.compile(
 _NEAR = 12
 """Lines between a failure and the words about what comes instead."""
 _AGAIN = re.compile(
-    r"\b(?:retrying|(?:will|trying|attempting) (?:[\w-]+ ){0,8}(?:retry|resume)|trying again)\b(?! with (?!flexible))",
+    r"\b(?:retrying|(?:will|trying|attempting) (?:[\w-]+ ){0,8}(?:retry|resume)|trying again"
+    r"|attempt (?:[2-9]|\d\d)(?! failed))\b(?! with (?!flexible))",
     re.IGNORECASE,
 )
 """The same is done once more, or goes on where it stopped: nothing is lost."""
+_ELSE = r"(?:CPU|eager|sdpa|math|tiled|float32|fp32|full precision)"
 _OTHERWISE = re.compile(
-    r"\b(?:retrying with|recover(?:ing|ed)? from|fall(?:ing|s)? ?back|fell back|fallback to"
-    r"|using \S.{0,60} instead|continuing without"
-    r"|(?:switch|mov|chang)(?:ing|ed) (?:[\w-]+ ){0,5}to (?:the )?(?:CPU|eager|sdpa|tiled|float32|fp32|full precision)"
-    r"|(?:reduc|lower|decreas|halv)(?:ing|ed) (?:the )?(?:[\w-]+ ){0,2}(?:size|tiles?|batch|chunks?|layers"
+    r"\b(?:retrying with|attempt \d\d? with|again (?:in|with|on|at)|recover(?:ing|ed)? from"
+    r"|fall(?:ing|s)? ?back|fell back|fallback to|using \S.{0,60} instead|continuing without"
+    rf"|(?:us|try|runn|continu)ing (?:it |again )?(?:(?:on|with|in|the|a) ){{0,3}}{_ELSE}"
+    rf"|(?:switch|mov|chang)(?:ing|ed) (?:[\w-]+ ){{0,5}}to (?:the )?{_ELSE}"
+    r"|(?:reduc|lower|decreas|halv)(?:ing|ed) (?:the )?(?:[\w-]+ ){0,2}(?:\w{0,20}size|tiles?|batch|chunks?|layers"
     r"|resolution))\b",
     re.IGNORECASE,
 )
-_ONLY_ADVICE = re.compile(
-    r"\b(?:you|please|consider|should|could|might|may|try (?:to|setting)|giv(?:e|ing) up|gave up|exceeded|no more)\b",
+_NO_WAY = re.compile(
+    r"\b(?:you|please|consider|should|could|might|may|try (?:to|setting)|giv(?:e|ing) up|gave up|exceeded|no more"
+    r"|(?:retry|fall ?back|falling back)(?:ing)? (?:is|was|failed)"
+    r"|(?:not|never|no|without) (?:a )?(?:fall|retry)\w{0,10})\b",
     re.IGNORECASE,
 )
+"""Advice, or what was not done."""
 ENDS = re.compile(
     rf"{WENT_WELL.pattern}|\bexit(?:ed with)? (?:code|status):? 0\b"
-    r"|\b(?:[Ss]aved|[Ww]rote|[Ww]ritten|[Ee]xported|[Ff]inished|[Cc]ompleted?|[Ss]uccess\w*|[Dd]one|DONE)\b"
+    r"|\b(?:[Ss]aved|[Ww]rote|[Ww]ritten|[Ee]xported|[Ff]inished|[Cc]ompleted?"
+    r"|[Gg]enerated|[Ss]ucce(?:ss\w*|eded)|[Dd]one|DONE)\b"
     r"|\bPrompt executed in \d|\bstarted in \d|\|\s+200 \|"
 )
 """What programs write at the end of their work."""
@@ -99,7 +106,7 @@ def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> 
 
 
 def _way_of(text: str) -> Severity | None:
-    if _ONLY_ADVICE.search(text) or _PROMPT.match(text):
+    if _NO_WAY.search(text) or _PROMPT.match(text):
         return None
     if _OTHERWISE.search(text):
         return Severity.WARNING
