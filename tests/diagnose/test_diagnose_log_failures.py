@@ -109,6 +109,11 @@ FATAL = {
     "TensorRT's other order": ("[12/12/2024-10:15:17] [E] [TRT] 1: no engine", "1: no engine"),
     "trtexec": ("[07/19/2025-23:34:55] [E] Error[9]: no engine\n&&&& FAILED x", "Error[9]: no engine"),
     "ggml on AMD's cards": ("ROCm error: out of plugs\n  current device: 0", "ROCm error: out of plugs"),
+    "a model that macOS does not compile": (
+        ("/v/model.py:560: RuntimeWarning: You will not be able to run predict() on this Core ML model. Underlying "
+        "exception message was: no"),
+        "/v/model.py:560: RuntimeWarning",
+    ),
     "bitsandbytes on AMD's cards": (
         "Error out of plugs at line 107 in file /src/csrc/ops.hip",
         "Error out of plugs at line 107",

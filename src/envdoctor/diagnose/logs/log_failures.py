@@ -84,6 +84,7 @@ _TELLING = re.compile(
             ),
             r"Could not (?:locate|load|find) \S+\.(?:dll|so|dylib)\b",
             r"pkg-config could not find ",
+            r"\S.{0,300}: RuntimeWarning: You will not be able to run predict\(\) on this Core ML model",
             r"\{.*\"level\": ?\"(?:error|fatal|critical)\"",
             r"(?:\S+: )?error while loading shared libraries: ",
             r"(?:\S+: )?symbol lookup error: ",
