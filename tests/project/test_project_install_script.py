@@ -892,3 +892,9 @@ def test_what_a_script_writes_to_pip_s_file_reaches_what_follows(read_files, nam
     project = read_files({name: text}, at=name)
     assert "".join(one.name for one in project.requirements if one.index_url) == reached
     assert project.problems == ()
+
+
+def test_a_list_in_brackets_that_powershell_hands_to_a_command_is_read(read_files):
+    text = '& $pip install @(\n  "one",\n  "two>=1,<2"  # why\n)\npip install @("three")\npip install four\n'
+    project = read_files({"i.ps1": f"$pip = 'pip'\n{text}"}, at="i.ps1")
+    assert (names(project), project.problems) == (["one", "two<2,>=1", "three", "four"], ())

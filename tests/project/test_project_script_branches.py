@@ -443,3 +443,26 @@ def test_what_leaves_where_something_fails_excludes_nothing_behind_it(read_files
 def test_a_condition_that_is_turned_round_is_for_the_other_systems(read_files, name, text, platform, taken):
     project = read_files({name: text.format("a", "b")}, at=name, target_environment={"sys_platform": platform})
     assert [one.name for one in project.requirements] == [taken]
+
+
+INDEX = "--index-url https://index.example/whl/"
+BY_INDEX = {
+    "i.sh": f"if x; then\n  pip install one {INDEX}cpu\nelse\n  pip install two {INDEX}cu121\nfi\n",
+    "c.sh": f"case $1 in\n 1) pip install one {INDEX}cpu ;;\n 2) pip install two {INDEX}nightly/cu128 ;;\nesac\n",
+    "i.bat": f'if "%1"=="--amd" (\n  pip install one {INDEX}rocm6.0\n) else (\n  pip install two {INDEX}cu121\n)\n',
+    "i.ps1": f"if ($Cpu) {{\n  pip install one {INDEX}cpu\n}} else {{\n  pip install two {INDEX}cu121\n}}\n",
+}
+
+
+@pytest.mark.parametrize("name", BY_INDEX)
+def test_of_branches_the_one_whose_index_has_builds_for_the_target_s_card_counts(read_files, name):
+    project = read_files({name: BY_INDEX[name]}, at=name, target_backend="cuda")
+    assert [one.pep508 for one in project.requirements] == ["two"]
+    project = read_files({name: BY_INDEX[name]}, at=name, target_backend="rocm" if name == "i.bat" else "cpu")
+    assert [one.pep508 for one in project.requirements] == ["one"]
+
+
+def test_a_branch_alone_counts_whatever_its_index(read_files):
+    text = f"if x; then pip install one {INDEX}cpu; fi\npip install two\n"
+    project = read_files({"i.sh": text}, at="i.sh", target_backend="cuda")
+    assert [one.pep508 for one in project.requirements] == ["one", "two"]

@@ -91,3 +91,9 @@ def test_what_conda_is_handed_by_nobody_is_not_known(read_files):
     project = read_files({"a.ps1": "function Put {\n  conda install @Args\n}\npip install six\n"}, at="a.ps1")
     assert names(project) == ["six"]
     assert [one.kind for one in project.problems] == [ReadingProblemKind.UNREAD]
+
+
+def test_what_a_function_is_given_stands_where_it_is_called(read_files):
+    text = 'get() {\n  pip install "$@"\n}\none() { pip install $1; }\n\nget torch==2.1\none six==1\n'
+    project = read_files({"i.sh": text}, at="i.sh")
+    assert [(one.pep508, one.origin.line) for one in project.requirements] == [("torch==2.1", 6), ("six==1", 7)]

@@ -47,7 +47,6 @@ _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
 _WITHIN = ("then", "else", "do", "{")
-_VERSIONS = re.compile(r"(?<![<>!~=])={1,3}(\d[\w.+]*)")
 _DEEPEST, _NEAR = 5, 4
 """Scripts that run one another; words at the start of a command."""
 _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
@@ -136,8 +135,8 @@ def _read(draft: Draft, script: Script) -> None:
     if not script.folders.starts:  # else each instruction or line is a script of its own
         instead = {**instead, **jumped(listed, first, places, conditions, target, dialect)}
         first = [at for at in first if at not in instead]
-    versions = [_VERSIONS.findall(" ".join(word.text for word in listed[at].words)) for at in first]
-    counting = taken([places[at] for at in first], conditions, target, versions)
+    said = [" ".join(word.text for word in listed[at].words) for at in first]
+    counting = taken([places[at] for at in first], conditions, target, said)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
         counts = at not in instead and all(counting.get(each.block, each.number) == each.number for each in path)
         _follow(script, command, counts=counts)

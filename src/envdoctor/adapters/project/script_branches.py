@@ -133,7 +133,8 @@ def _said(command: Command) -> str:
 _QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _IF, _ELSE = re.compile(r"\bif\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
 _SWITCH = re.compile(r"\bswitch\b", re.I)
-_NONE = -1
+_NONE, _LONGEST = -1, 2_000
+_VERSIONS = re.compile(r"(?<![<>!~=])={1,3}(\d[\w.+]*)")
 _DEEPEST = 100
 """Blocks in one another; what stands deeper counts to the last of them."""
 _COMMENT = re.compile(r"^\s*(?:@?rem\b|::|#)", re.I)
@@ -278,25 +279,27 @@ def taken(
     installs: Sequence[tuple[Branch, ...]],
     conditions: Mapping[Branch, str],
     target: JudgedFor,
-    versions: Sequence[Collection[str]],
+    said: Sequence[str],
 ) -> Mapping[int, int]:
     """Return the branch that counts of each block in which any installs: the first that is for the target.
 
     Of branches for versions, such as those of `case $TORCH_VERSION in`, the one for a version that is installed before
-    it; ``versions`` are those that each install names. None of a block's where all of them are for other targets,
-    unless nothing would be left then.
+    it; ``said`` is what each install says. One goes before another whose index has builds for other cards. None of a
+    block's where all of them are for other targets, unless nothing would be left then.
     """
-    numbers: dict[int, dict[int, None]] = {}
-    for path in installs:
+    numbers: dict[int, dict[int, str]] = {}
+    for path, words in zip(installs, said, strict=True):
         for branch in path:
-            numbers.setdefault(branch.block, {})[branch.number] = None
+            known = numbers.setdefault(branch.block, {})
+            known[branch.number] = f"{known.get(branch.number, '')[:_LONGEST]} {words}"
     chosen: dict[int, int] = {}
-    before = _Before(installs, versions)
+    before = _Before(installs, [_VERSIONS.findall(words) for words in said])
     for block, found in sorted(numbers.items()):
         fitting = [number for number in found if target.may_have(conditions.get(Branch(block, number), ""))]
         named = before.named(block, chosen)
         for_one = (n for n in fitting if named.intersection(compared(conditions.get(Branch(block, n), ""))))
-        chosen[block] = next(for_one, fitting[0] if fitting else _NONE)
+        served = [number for number in fitting if target.is_served(found[number])] or fitting
+        chosen[block] = next(for_one, served[0] if served else _NONE)
     if any(all(chosen[branch.block] == branch.number for branch in path) for path in installs):
         return chosen
     return {block: next(iter(found)) if chosen[block] == _NONE else chosen[block] for block, found in numbers.items()}

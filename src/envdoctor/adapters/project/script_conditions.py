@@ -21,6 +21,7 @@ _BACKENDS = (
     ("mps", re.compile(r"mps|metal", re.I)),
     ("cpu", re.compile(r"cpu", re.I)),
 )
+_OF_PYTORCH = re.compile(r"/whl/(?:nightly/|test/)?(cu\d{2,3}|rocm[\d.]*|xpu|cpu)\b")
 _ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
 """Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
 _EQUALS = re.compile(r"(?:(?<![=!<>~])={1,2}|\s-i?eq\s)\s*[\"']?([\w.+-]+)[\"']?(?=[\s\])}]|$)", re.I)
@@ -48,6 +49,11 @@ class JudgedFor:
         backends = _backends(compared(condition))
         return self.backend not in _ALONE or not backends or self.backend in backends
 
+    def is_served(self, commands: str) -> bool:
+        """Return whether commands install of no index with builds for other makers' cards alone."""
+        backends = _backends(_OF_PYTORCH.findall(commands))
+        return self.backend not in _ALONE or not backends or self.backend in backends
+
     def is_named(self, label: str) -> bool | None:
         """Return whether the words of a label name the target's backend, None where they name none."""
         backends = _backends(re.split(r"[_\W]+", label))
@@ -55,7 +61,7 @@ class JudgedFor:
 
 
 def _backends(words: Iterable[str]) -> set[str]:
-    return {name for said in words for name, pattern in _BACKENDS if pattern.fullmatch(said)}
+    return {name for said in words for name, pattern in _BACKENDS if pattern.fullmatch(said.strip("-"))}
 
 
 def compared(condition: str) -> Sequence[str]:

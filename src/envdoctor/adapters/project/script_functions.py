@@ -148,8 +148,11 @@ class _Arguments:
             by = words[1].text if len(words) > 1 else "1"
             self._words = self._words[int(by) if by.isdecimal() and len(by) < 4 else 1 :]
         for word in words:
+            whole = _ARGUMENT.fullmatch(word.text)
             if word.text in _ALL:
-                yield from (replace(each, line=word.line) for each in self._words)
+                yield from self._words  # Their lines say where a version is to be changed.
+            elif whole is not None:
+                yield from self._words[int(whole[1] or whole[2]) - 1 :][:1]
             else:
                 yield replace(word, text=_ARGUMENT.sub(self._argument, word.text))
 

@@ -203,7 +203,9 @@ class ScriptVariables:
 
 
 def _parts(text: str) -> list[str]:
-    """Return what stands in a list without brackets; PowerShell hands each to a command by itself."""
+    """Return what stands in a list, with brackets or without; PowerShell hands each to a command by itself."""
+    if text.startswith("@(") and text.endswith(")"):
+        return [each for part in _COMMA.split(text[2:-1]) for each in ("", *part.split())]
     return [text] if "://" in text or "(" in text else _COMMA.split(text)
 
 

@@ -38,7 +38,7 @@ HERE_DOCUMENT = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 _RUNS_DOCUMENT = re.compile(r"\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*\s*")
 """A shell that runs the text of a here-document."""
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
-_LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@)\(")
+_LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@|@)\(")
 _GOES_ON = re.compile(r"\s*\$[\w:]+\s*\+?=[^#]*,\s*(?:#.*)?$")
 _KEYWORD = re.compile(
     r"\b(?:if|elseif|foreach|while|switch|catch|param)(?=\()|\b(?:else|try|finally)(?=\{)|\)(?=\{)", re.I
