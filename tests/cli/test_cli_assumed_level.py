@@ -245,3 +245,13 @@ def test_of_what_is_installed_an_assumed_macos_asks_nothing(
         main(["check", "--installed", str(listing), *check.system.base, *more, "--format", "json"])
         report = json.loads(capsys.readouterr().out)
         assert [item["rule"] for item in report["findings"] if item["subject"] in ("bridge", "parts")] == codes
+
+
+def test_a_lock_says_which_newer_release_a_newer_system_may_have(
+    check: Checker, system: System, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (check.project / "requirements.txt").write_text("scene\n", encoding="utf-8")
+    assert main(["lock", str(check.project), *system.base]) == 0
+    said = capsys.readouterr().err
+    assert f"`scene` is 0.18 and not the newer 0.19, which needs {system.level} {system.middle} or later" in said
+    assert f"say `{system.option} {system.middle}`" in said

@@ -230,10 +230,25 @@ def test_a_lock_that_is_current_is_not_proposed_again(
         options = [str(project), "--target-os", os_, "--target-python", "3.11"]
         assert next_after(capsys, "check", *options) == f"envdoctor lock {shlex.join(options)}"
         assert main(["lock", *options]) == 0
-        capsys.readouterr()
+        treats = f"envdoctor fix {project} --target-python 3.11"
+        told = f"next: {treats}" if wanted else f"next, on a machine of the target: {treats}"
+        assert capsys.readouterr().err.splitlines()[-1] == told
         main(["check", *options, "--format", "json"])
-        assert json.loads(capsys.readouterr().out)["next_command"] == wanted
+        report = json.loads(capsys.readouterr().out)
+        assert (report["next_command"], report.get("next_elsewhere")) == (wanted, None if wanted else treats)
+        main(["check", *options])
+        assert capsys.readouterr().out.splitlines()[-1] == told
         (project / "pylock.toml").unlink()
+
+
+def test_after_a_lock_that_lies_elsewhere_no_fix_is_proposed_which_would_not_find_it(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex, tmp_path: Path
+) -> None:
+    (project / "requirements.txt").write_text("alpha\n", encoding="utf-8")
+    capsys.readouterr()
+    assert main(["lock", str(project), "--target-os", "linux", "--output-dir", str(tmp_path)]) == 0
+    said = capsys.readouterr()
+    assert not [line for line in (said.out + said.err).splitlines() if line.startswith("next")]
 
 
 def test_with_an_empty_cache_what_comes_next_asks_the_index(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from envdoctor.cli.progress import open_progress
 from envdoctor.ports import UsageError
 from envdoctor.render.lock_text import lock_notes, refusal_lines
 from envdoctor.verbs.lock import LockOutcome
-from envdoctor.verbs.next_command import Typed, after_refusals, which_lock, with_whole_commands
+from envdoctor.verbs.next_command import Typed, after_lock, after_refusals, which_lock, with_whole_commands
 from envdoctor.verbs.patient import PatientChoice, open_patient
 from envdoctor.verbs.project_inputs import IndexChoice, TargetChoice, project_of
 from envdoctor.verbs.session import open_session
@@ -127,15 +127,17 @@ def _settled(
         for line in after_refusals(typed, outcome.refusals) if code == _COULD_NOT_CHECK else ():
             say(line)
         return code
-    again = typed.command("lock", *chosen)
     if outcome.kept:
         return _kept(outcome.kept, folder, typed.online().command("lock", *chosen), quiet=quiet)
     for text in () if quiet else _notes(outcome, typed):
         note(text)
-    return _compared(outcome.files, folder, again, check=check, quiet=quiet)
+    again, after = typed.command("lock", *chosen), after_lock(outcome.report, typed)
+    return _compared(outcome.files, folder, again, after, check=check, quiet=quiet)
 
 
-def _compared(files: Mapping[str, str], folder: Path, again: str, *, check: bool, quiet: bool) -> int:
+def _compared(
+    files: Mapping[str, str], folder: Path, again: str, after: Iterable[str] = (), *, check: bool, quiet: bool
+) -> int:
     """Write files, or say which of them are not what would be written; return the exit code."""
     from envdoctor.verbs.lock import stale_files, write_files
 
@@ -143,8 +145,9 @@ def _compared(files: Mapping[str, str], folder: Path, again: str, *, check: bool
     if check:
         return _checked(stale, folder, again)
     write_files(folder, {name: files[name] for name in stale})
-    for name in () if quiet else files:
-        say(f"{'wrote' if name in stale else 'unchanged'} {folder / name}")
+    told = (f"{'wrote' if name in stale else 'unchanged'} {folder / name}" for name in files)
+    for line in () if quiet else (*told, *after):
+        say(line)
     return 0
 
 
@@ -153,23 +156,18 @@ def _notes(outcome: LockOutcome, typed: Typed) -> Iterator[str]:
     for part, each in outcome.parts or (("", outcome),):
         if each.resolution is None:
             continue
-        notes = lock_notes(
-            with_whole_commands(each.report, typed),
-            each.resolution,
-            each.repair,
-            each.left_open,
-            each.problems,
-            from_lock=each.chosen_before,
-            check=typed.command("check"),
+        notes = list(
+            lock_notes(
+                with_whole_commands(each.report, typed),
+                each.resolution,
+                each.repair,
+                each.left_open,
+                each.problems,
+                from_lock=each.chosen_before,
+                check=typed.command("check"),
+            )
         )
-        yield from _under(f"environment `{part}`:", notes) if part else notes
-
-
-def _under(heading: str, lines: Iterator[str]) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        if not number:
-            yield heading
-        yield line
+        yield from [f"environment `{part}`:", *notes] if part and notes else notes
 
 
 def _kept(names: Sequence[str], folder: Path, again: str, *, quiet: bool) -> int:

@@ -157,6 +157,8 @@ class Report:
     """What was looked at."""
     next_command: str | None = None
     """The one command to type next."""
+    next_elsewhere: str | None = None
+    """The one to type on a machine of the target, where this is none and nothing is left to do here."""
     environment: str = ""
     """Which of a profile's environments this is about; empty where there is one, or where it is about all."""
     rank: Rank | None = None

@@ -192,6 +192,8 @@ def _scope(report: Report) -> str:
 
 
 def _next(report: Report) -> str:
+    if not report.next_command and report.next_elsewhere:
+        return section("Next, on a machine of the target", f"<pre><code>{escape(report.next_elsewhere)}</code></pre>")
     if not report.next_command:
         return ""
     return section("Next", f"<pre><code>{escape(report.next_command)}</code></pre>")

@@ -68,6 +68,7 @@ def report_dict(report: Report) -> Object:
         "scope": _scope(report.scope),
         "timings": {name: seconds for name, seconds in report.timings.items() if math.isfinite(seconds)},
         "next_command": report.next_command,
+        **({"next_elsewhere": report.next_elsewhere} if report.next_elsewhere else {}),
         **({"rank": asdict(report.rank)} if report.rank is not None else {}),
         **({} if judged(report) else {"judged": False}),
         **({"environments": [_part(item) for item in report.parts]} if report.parts else {}),

@@ -32,7 +32,7 @@ def lock_notes(
     from_lock: bool,
     check: str,
 ) -> Iterator[str]:
-    """Yield the repair that is locked with what it sets aside, errors that stay open, and what pip refuses.
+    """Yield the repair that is locked with what it sets aside, errors that stay open, older releases, what pip refuses.
 
     First comes whose place it takes, where that is a lock for another target.
 
@@ -43,6 +43,7 @@ def lock_notes(
     yield from _another_target(report)
     yield from _repair(repair, report.profile, check, from_lock=from_lock)
     yield from _known(report, check)
+    yield from _older(report)
     yield from _mended(resolution)
     yield from _unknown(left_open, check)
     yield from _left_to_others(problems, check)
@@ -75,6 +76,12 @@ def _known(report: Report, check: str) -> Iterator[str]:
     if warnings:
         number, them = (f"{warnings} warnings are", "them") if warnings > 1 else ("1 warning is", "it")
         yield f"{number} known of what is locked; `{check}` shows {them}"
+
+
+def _older(report: Report) -> Iterator[str]:
+    """Yield which newer releases a newer system alone may have: what is locked stays locked."""
+    for item in (item for item in report.open_findings if item.rule == "RES111"):
+        yield f"{item.message}{f'; {item.remedy.summary}' if item.remedy is not None else ''}"
 
 
 def _mended(resolution: Resolution) -> Iterator[str]:

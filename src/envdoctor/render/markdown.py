@@ -67,6 +67,8 @@ def render(report: Report, options: RenderOptions) -> str:
         blocks += ["### What was looked at", _folded("files, lists, indexes, target", "\n".join(looked_at), fold=True)]
     if report.next_command:
         blocks.append(f"Next:\n\n{_fence(report.next_command)}")
+    elif report.next_elsewhere:
+        blocks.append(f"Next, on a machine of the target:\n\n{_fence(report.next_elsewhere)}")
     text = "\n\n".join(blocks) + "\n"
     return text if options.unicode else text.encode("ascii", "xmlcharrefreplace").decode("ascii")
 

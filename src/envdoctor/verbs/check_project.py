@@ -12,7 +12,7 @@ from envdoctor.ports import Progress, Tell, UsageError
 from envdoctor.shell_line import shell_line
 from envdoctor.verbs.check import diagnose_project, report_of
 from envdoctor.verbs.index_choice import IndexChoice
-from envdoctor.verbs.next_command import after_check, after_checks, with_whole_commands
+from envdoctor.verbs.next_command import after_check, after_checks, elsewhere, with_whole_commands
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.profile_environments import together
 from envdoctor.verbs.project_inputs import describes_requirements
@@ -64,7 +64,10 @@ def check_project(
         for request in session.requests:
             result = diagnose_project(request, groups=True)
             report = report_of(request, result, command="check")
-            command = after_check(report, typed, refusals_in_use(request, result), request.lock_for(result.target))
-            reports.append(replace(report, next_command=command))
-    report = replace(together(reports), next_command=after_checks(reports, typed))
+            locked = request.lock_for(result.target)
+            command = after_check(report, typed, refusals_in_use(request, result), locked)
+            there = elsewhere(report, typed, locked) if command is None else None
+            reports.append(replace(report, next_command=command, next_elsewhere=there))
+    there = reports[0].next_elsewhere if all(item.next_elsewhere for item in reports) else None
+    report = replace(together(reports), next_command=after_checks(reports, typed), next_elsewhere=there)
     return with_whole_commands(report, typed)

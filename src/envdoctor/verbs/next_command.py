@@ -27,7 +27,9 @@ __all__ = [
     "Typed",
     "after_check",
     "after_checks",
+    "after_lock",
     "after_refusals",
+    "elsewhere",
     "which_lock",
     "with_whole_commands",
 ]
@@ -154,12 +156,32 @@ def after_check(
         return replace(typed, target=automatic).command("check") if chooses else None
     if report.resolution is None or refusals:
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
-    if locked is not None and locked.versions == {item.name: item.version for item in report.resolution.packages}:
+    if _is_locked(report, locked):
         # What a fix has treated is not treated again for what it does not change.
         treats = typed.env is None or "fix" in proposed
         return typed.treatment("fix") if treats and _is_here(report.target) else None
     # What only a person can correct would be in the lock as well.
     return typed.command("lock") if not errors or any(map(_is_mended, errors)) else None
+
+
+def elsewhere(report: Report, typed: Typed, locked: LockedProject | None) -> str | None:
+    """Return what treats a machine of the target, where the lock on disk has these versions and this is none."""
+    is_done = _is_locked(report, locked) and report.verdict.value != "healthy" and typed.env is None
+    return typed.treatment("fix") if is_done and not _is_here(report.target) else None
+
+
+def after_lock(report: Report, typed: Typed) -> Iterator[str]:
+    """Yield the line with the command to type after ``lock``: what shows the errors that stay, else the treatment."""
+    if any(finding.severity is Severity.ERROR for finding in report.open_findings):
+        yield f"next: {typed.command('check')}"
+    elif typed.output_dir is None:  # A fix takes the lock that lies beside the project.
+        where = "" if _is_here(report.target) else ", on a machine of the target"
+        yield f"next{where}: {typed.treatment('fix')}"
+
+
+def _is_locked(report: Report, locked: LockedProject | None) -> bool:
+    packages = report.resolution.packages if report.resolution is not None else ()
+    return locked is not None and locked.versions == {item.name: item.version for item in packages}
 
 
 def _is_mended(finding: Finding) -> bool:

@@ -69,6 +69,9 @@ def render(report: Report, options: RenderOptions) -> str:
     if report.next_command:
         page.blank()
         page.verbatim(report.next_command, "next: ")
+    elif report.next_elsewhere:
+        page.blank()
+        page.verbatim(report.next_elsewhere, "next, on a machine of the target: ")
     return page.text()
 
 
