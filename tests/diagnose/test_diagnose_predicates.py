@@ -154,14 +154,20 @@ def test_a_fact_that_could_not_be_looked_for_is_unknown(tmp_path) -> None:
     assert answer(tmp_path, '{ fact = "driver.version", state = "absent" }', Examination(facts=facts)) is None
 
 
-def test_what_conda_brings_along_or_could_not_be_read_is_not_known_to_be_absent(tmp_path) -> None:
-    line = replace(require("a==1.0"), conda=True)
+def test_what_could_not_be_read_is_not_known_to_be_absent(tmp_path) -> None:
     plain = Examination(target=target_of("linux/x86_64/3.11/cpu"), resolution=resolution_of(resolved("a==1.0")))
     assert answer(tmp_path, '{ absent = "b" }', plain) is True
-    by_conda = replace(plain, resolution=resolution_of(resolved("a==1.0", wanted_by=[line])))
-    assert answer(tmp_path, '{ absent = "b" }', by_conda) is None
     unread = Unknown(UnknownKind.UNREACHABLE, Subject(SubjectKind.PACKAGE, "b"))
     assert answer(tmp_path, '{ absent = "b" }', replace(plain, unknowns=(unread,))) is None
+    assert answer(tmp_path, '{ absent = "c" }', replace(plain, unknowns=(unread,))) is True
+
+
+def test_a_build_of_conda_is_asked_apart(tmp_path) -> None:
+    line = replace(require("a==1.0"), conda=True)
+    for wanted_by, is_other in (([line], True), ([], False)):
+        plan = resolution_of(resolved("a==1.0", wanted_by=wanted_by))
+        seen = Examination(target=target_of("linux/x86_64/3.11/cpu"), resolution=plan)
+        assert answer(tmp_path, '{ package = "a", other_build = true }', seen) is is_other
 
 
 def test_overrides_in_force(tmp_path) -> None:

@@ -24,7 +24,7 @@ _PLACES: dict[str, tuple[Place, ...]] = {
     "asked": (Place.ASKED,),
     "installed": (Place.INSTALLED,),
 }
-_FLAGS = ("yanked", "source_only", "asked", "unlabelled", "nightly")
+_FLAGS = ("yanked", "source_only", "asked", "unlabelled", "nightly", "other_build")
 
 
 def _label_matches(label: str, wanted: tuple[str, ...]) -> bool:
@@ -126,10 +126,8 @@ def _absent(row: Table) -> Atom:
         environment = scene.examination.environment if scene.place is Place.INSTALLED else None
         if scene.place in (None, Place.ASKED) or (environment is not None and left_out(environment)(name)):
             return UNKNOWN
-        # What conda brings along with its own builds, an image has, or could not be read asks for, no index tells.
-        unread = scene.place is Place.PLAN and any(item.subject.name for item in scene.examination.unknowns)
-        if unread or any(view.other_build for view in scene.packages.values()):
-            return UNKNOWN
+        if scene.place is Place.PLAN and any(item.subject.name == name for item in scene.examination.unknowns):
+            return UNKNOWN  # It was asked for, and could not be read.
         return yes(f"{name} is not there", "the resolution" if scene.place is Place.PLAN else "the environment")
 
     return Atom("absent", ask)
