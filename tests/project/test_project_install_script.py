@@ -898,3 +898,31 @@ def test_a_list_in_brackets_that_powershell_hands_to_a_command_is_read(read_file
     text = '& $pip install @(\n  "one",\n  "two>=1,<2"  # why\n)\npip install @("three")\npip install four\n'
     project = read_files({"i.ps1": f"$pip = 'pip'\n{text}"}, at="i.ps1")
     assert (names(project), project.problems) == (["one", "two<2,>=1", "three", "four"], ())
+
+
+QUOTES = {
+    "a message": 'echo "Usage:\n  pip install no\n"\npip install one\n',
+    "a program": "python -c '\nimport os\n# pip install no\npip install no\n'\npip install one\n",
+    "a text for a shell": "bash -c '\nset -e\npip install one\n'\n",
+    "a requirement": 'pip install "one" \\\n  --global-option "a\nb"\n',
+    "an apostrophe in a comment": "pip install one # don't\n# it isn't\npip install two\n",
+    "an escaped one": "echo it\\'s\npip install one\necho it\\'s\n",
+    "one that nothing ends": "echo it's\npip install one\n",
+    "one in the other": 'echo "it\'s"\npip install one\necho "it\'s"\n',
+}
+
+
+@pytest.mark.parametrize("what", QUOTES)
+def test_a_quote_may_end_on_a_later_line(read_files, what):
+    project = read_files({"i.sh": QUOTES[what]}, at="i.sh")
+    assert names(project) == ["one", "two"][: 1 + ("two" in QUOTES[what])]
+    assert project.problems == ()
+
+
+def test_a_quote_ends_with_its_instruction_in_a_dockerfile(read_files):
+    text = "FROM x\nENV A it's\nRUN pip install one\nENV B it's\nRUN pip install two\n"
+    assert names(read_files({"Dockerfile": text}, at="Dockerfile")) == ["one", "two"]
+
+
+def test_what_a_batch_file_goes_through_may_be_parted_by_commas(read_files):
+    assert names(read_files({"i.bat": "for %%G in (one,two) do pip install %%G\n"}, at="i.bat")) == ["one", "two"]

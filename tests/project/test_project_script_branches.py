@@ -466,3 +466,17 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
     text = f"if x; then pip install one {INDEX}cpu; fi\npip install two\n"
     project = read_files({"i.sh": text}, at="i.sh", target_backend="cuda")
     assert [one.pep508 for one in project.requirements] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("i.bat", 'if "%1"=="rocm" (pip install two) else (pip install one)\npip install three\n'),
+        ("i.bat", 'if "%1"=="rocm" (echo pip & pip install two) else (pip install one)\npip install three\n'),
+        ("i.ps1", "if ($G -eq 'rocm') { pip install two } else { pip install one }\npip install three\n"),
+        ("i.ps1", "switch ($G) { 'rocm' { pip install two } 'cuda' { pip install one } }\npip install three\n"),
+    ],
+)
+def test_branches_on_one_line_exclude_each_other(read_files, name, text):
+    project = read_files({name: text}, at=name, target_backend="cuda")
+    assert [one.pep508 for one in project.requirements] == ["one", "three"]

@@ -196,7 +196,7 @@ def _froms(text: str) -> Iterator[tuple[int, str, str]]:
     variables = ScriptVariables(Dialect.POSIX)
     begun = False
     for number, instruction, rest in stage_lines(text):
-        words = [word for command in shell_commands(rest, Dialect.POSIX) for word in command.words]
+        words = [word for command in shell_commands(rest, Dialect.POSIX, over_lines=False) for word in command.words]
         if instruction == "ARG":
             for word in words if not begun else ():  # Others count within their stage alone.
                 variables.learn([word])
@@ -238,7 +238,7 @@ def _without_unused(stages: list[_Stage], file: TextFile) -> list[_Stage]:
 
 def _elsewhere(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of commands that do not install beside the image's torch; with the Python, where one is named."""
-    for command in shell_commands(run_lines(text), Dialect.POSIX):
+    for command in shell_commands(run_lines(text), Dialect.POSIX, over_lines=False):
         words = [word.text for word in command.words]
         line = command.words[0].line
         call = read_pip_command(command.words)

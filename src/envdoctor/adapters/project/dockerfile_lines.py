@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from envdoctor.adapters.project.shell_words import HERE_DOCUMENT
+from envdoctor.adapters.project.shell_lines import HERE_DOCUMENT
 
 __all__ = ["DockerScopes", "instructions", "run_lines", "stage_lines"]
 

@@ -256,7 +256,7 @@ def _leave_out(draft: Draft, script: Script, command: Command, why: LeftOut) -> 
 
 def _assigning(script: Script, text: str) -> Iterator[Command]:
     blocks, joined = 0, ""
-    listed: Iterable[Command] = list(commands(text, script.dialect))
+    listed: Iterable[Command] = list(commands(text, script.dialect, over_lines=not script.folders.starts))
     if script.dialect is not Dialect.CMD:
         listed = (with_calls if script.dialect is Dialect.POSIX else with_calls_of_powershell)(tuple(listed))
     for command in listed:

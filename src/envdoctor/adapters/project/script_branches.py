@@ -198,8 +198,24 @@ def branches_of(
     walk = _Walk()
     if dialect is Dialect.POSIX:
         return list(_of_words(listed, walk)), walk.conditions
-    lines = dict(_of_brackets(text, dialect, walk))
-    return [lines.get(command.words[0].line, ()) for command in listed], walk.conditions
+    lines = {number: (raw, paths) for number, raw, paths in _of_brackets(text, dialect, walk)}
+    return list(_at_places(listed, lines)), walk.conditions
+
+
+def _at_places(
+    listed: Sequence[Command], lines: Mapping[int, tuple[str, Sequence[tuple[int, tuple[Branch, ...]]]]]
+) -> Iterator[tuple[Branch, ...]]:
+    """Yield the branches of each command by where it stands in its line, or by where the first install does."""
+    before, cursor = 0, 0
+    for command in listed:
+        number = command.words[0].line
+        raw, paths = lines.get(number, ("", [(0, ())]))
+        cursor = cursor if number == before else 0
+        place = raw.find(command.words[0].text, cursor)
+        if place < 0 and (install := _INSTALLS.search(raw, cursor)) is not None:
+            place = install.start()
+        before, cursor = number, max(place, cursor)
+        yield next((path for at, path in reversed(paths) if at <= place), paths[0][1])
 
 
 def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, ...]]:
@@ -239,19 +255,19 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
             walk.go_on("")
 
 
-def _of_brackets(text: str, dialect: Dialect, walk: _Walk) -> Iterator[tuple[int, tuple[Branch, ...]]]:
+def _of_brackets(
+    text: str, dialect: Dialect, walk: _Walk
+) -> Iterator[tuple[int, str, list[tuple[int, tuple[Branch, ...]]]]]:
+    """Yield each line with its number, and from which column on which branches are open."""
     opening, closing = ("(", ")") if dialect is Dialect.CMD else ("{", "}")
     before = ""
     for number, raw in enumerate(text.splitlines(), start=1):
         if _COMMENT.match(raw):
             continue
         line = _QUOTED.sub(lambda found: " " * len(found[0]), raw)
-        install = _INSTALLS.search(line)
-        at, path = 0, walk.path
+        at, paths = 0, [(0, walk.path)]
         before = before if dialect is Dialect.POWERSHELL and line.lstrip().startswith(opening) else ""
         for found in re.finditer(f"[{re.escape(opening + closing)}]", line):
-            if install is not None and at <= install.start() < found.start():
-                path = walk.path
             before = before + line[at : found.start()]
             said = raw[at : found.start()]
             at = found.end()
@@ -269,10 +285,9 @@ def _of_brackets(text: str, dialect: Dialect, walk: _Walk) -> Iterator[tuple[int
                 walk.open.append(None)
                 walk.closed = None
             before = ""
-        if install is not None and install.start() >= at:
-            path = walk.path
+            paths.append((at, walk.path))
         before = line[at:]
-        yield number, path
+        yield number, raw, paths
 
 
 def taken(

@@ -40,13 +40,14 @@ class _Handed:
     """It is the shell that reads the script."""
 
 
-def commands(text: str, dialect: Dialect) -> Iterator[Command]:
+def commands(text: str, dialect: Dialect, *, over_lines: bool = True) -> Iterator[Command]:
     """Yield the commands of a script in order; for one that hands a text to a shell those of that.
 
-    Of one that keeps what an install prints (``said=$(pip install ...)``) that is the install.
+    Of one that keeps what an install prints (``said=$(pip install ...)``) that is the install. ``over_lines``: a quote
+    may end on a later line, as none does in a Dockerfile or behind a notebook's ``!``.
     """
     count = 0
-    for command in plain_commands(text, dialect):
+    for command in plain_commands(text, dialect, over_lines=over_lines):
         handed = _handed(command.words, dialect)
         inner = [] if handed is None else list(plain_commands(handed.text, handed.dialect))
         count += bool(inner)

@@ -100,7 +100,7 @@ class ScriptVariables:
     def _learn_batch(self, texts: Sequence[str]) -> None:
         first = texts[0].lower().lstrip("@")
         if self._loop is not None:
-            self._over(self._loop, texts)
+            self._over(self._loop, [part for text in texts for part in _COMMA.split(text)])
             self._loop = None
         elif first == "for" and texts[2:3] and texts[2].lower() == "in" and texts[1].startswith("%%"):
             self._loop = texts[1].lstrip("%")

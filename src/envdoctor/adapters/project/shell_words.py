@@ -6,25 +6,16 @@ followed; simple assignments of variables are.
 
 from __future__ import annotations
 
-import enum
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 
+from envdoctor.adapters.project.shell_lines import CONTINUATION, Dialect, LogicalText, joined_lines
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["HERE_DOCUMENT", "Command", "Dialect", "Word", "plain_commands"]
+__all__ = ["Command", "Dialect", "Word", "plain_commands"]
 
 
-class Dialect(enum.Enum):
-    """Whose quoting rules count."""
-
-    POSIX = "posix"
-    CMD = "cmd"
-    POWERSHELL = "powershell"
-
-
-_CONTINUATION = {Dialect.POSIX: "\\", Dialect.CMD: "^", Dialect.POWERSHELL: "`"}
 _QUOTES = {Dialect.POSIX: "\"'", Dialect.CMD: '"', Dialect.POWERSHELL: "\"'"}
 _SEPARATOR = {
     # A brace holds commands together where it is a word of its own.
@@ -33,28 +24,11 @@ _SEPARATOR = {
     Dialect.POWERSHELL: re.compile(r"&&|\|\||;|\||\(|\)|\{|\}"),
 }
 _OPENING, _CLOSING = ("(", "{"), (")", "}")
-HERE_DOCUMENT = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
-"""What begins one, with the word that ends it."""
-_RUNS_DOCUMENT = re.compile(r"\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*\s*")
-"""A shell that runs the text of a here-document."""
-# A list that goes on in the next line: NAME=(a b, $names = @("a",
-_LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@|@)\(")
-_GOES_ON = re.compile(r"\s*\$[\w:]+\s*\+?=[^#]*,\s*(?:#.*)?$")
-_KEYWORD = re.compile(
-    r"\b(?:if|elseif|foreach|while|switch|catch|param)(?=\()|\b(?:else|try|finally)(?=\{)|\)(?=\{)", re.I
-)
-_TRAILING_COMMENT = re.compile(r"(?:^|\s)#.*$")
-_LONGEST_LIST = 200
 _DEEPEST = 100
 """Subshells in one another; what runs deeper counts to the last of them."""
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _PLAIN = re.compile(r"[\w./:=,+@%~-]+")
 """Signs that mean nothing but themselves in every dialect, in quotes, too: most of a script."""
-_COMMENT = {
-    Dialect.POSIX: re.compile(r"^\s*#"),
-    Dialect.CMD: re.compile(r"^\s*(?:@\s*)?(?:rem(?:\s|$)|::)", re.I),
-    Dialect.POWERSHELL: re.compile(r"^\s*#"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +63,6 @@ class Command:
 
 
 @dataclass(slots=True)
-class _Text:
-    """A joined line with the physical line of each of its characters."""
-
-    parts: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-
-    def append(self, part: str, line: int) -> None:
-        self.parts.append(part)
-        self.lines += [line] * len(part)
-
-    @property
-    def text(self) -> str:
-        """The joined line."""
-        return "".join(self.parts)
-
-
-@dataclass(slots=True)
 class _Subshells:
     """The brackets that are open; a function's body counts as a subshell: it runs when somebody calls it."""
 
@@ -131,13 +88,13 @@ class _Subshells:
             self.before = ")" if words and words[-1].text.endswith("()") else kind
 
 
-def plain_commands(text: str, dialect: Dialect) -> Iterator[Command]:
-    """Yield the commands of a script in order, as they stand there."""
+def plain_commands(text: str, dialect: Dialect, *, over_lines: bool = True) -> Iterator[Command]:
+    """Yield the commands of a script in order, as they stand there; ``over_lines``: a quote may end on a later line."""
     depth, subshells = 0, _Subshells()
     words: list[Word] = []
     into: list[Word] = []
     last: Command | None = None
-    for joined in _joined(text, dialect):
+    for joined in joined_lines(text, dialect, over_lines=over_lines):
         on_line = False
         for kind, word in (*_Reader(joined, dialect).tokens(), ("\n", None)):
             if word is not None:
@@ -159,68 +116,15 @@ def plain_commands(text: str, dialect: Dialect) -> Iterator[Command]:
         yield last
 
 
-def _joined(text: str, dialect: Dialect) -> Iterator[_Text]:
-    current = _Text()
-    terminator = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if terminator:
-            # The text of a here-document is data.
-            terminator = "" if _closes(line, terminator) else terminator
-            continue
-        opening = HERE_DOCUMENT.search(line) if dialect is Dialect.POSIX else None
-        runs = opening is not None and _RUNS_DOCUMENT.fullmatch(line, 0, opening.start()) is not None
-        terminator = opening.group(1) if opening and not runs else ""
-        if dialect is Dialect.POWERSHELL and (started := _opened(line)) is not None:
-            terminator, line = started
-        if dialect is Dialect.POWERSHELL:
-            line = _KEYWORD.sub(r"\g<0> ", line)
-        if _COMMENT[dialect].match(line):
-            continue
-        start = current.lines[0] if current.lines else number
-        stripped = line.rstrip() if dialect is not Dialect.POSIX else line
-        if stripped.endswith(_CONTINUATION[dialect]):
-            current.append(stripped[:-1] + " ", number)
-            continue
-        open_list = dialect is not Dialect.CMD and _opens_list(current.text + line)
-        open_list |= dialect is Dialect.POWERSHELL and _GOES_ON.match(current.text + line) is not None
-        if open_list and number - start < _LONGEST_LIST:
-            current.append(_TRAILING_COMMENT.sub("", line) + " ", number)
-            continue
-        current.append(line, number)
-        if current.text.strip():
-            yield current
-        current = _Text()
-    if current.text.strip():
-        yield current
-
-
-def _opens_list(text: str) -> bool:
-    return _LIST_OPEN.search(text, text.rfind(")") + 1) is not None
-
-
-def _closes(line: str, terminator: str) -> bool:
-    return terminator in line if terminator == "#>" else line.strip() == terminator
-
-
-def _opened(line: str) -> tuple[str, str] | None:
-    """Return how a comment or text over several lines of PowerShell ends, and what of the line stands before it."""
-    start = line.find("<#")
-    if start >= 0:
-        end = line.find("#>", start)
-        return ("#>", line[:start]) if end < 0 else ("", line[:start] + line[end + 2 :])
-    stripped = line.rstrip()
-    return (f"{stripped[-1]}@", stripped[:-2]) if stripped.endswith(('@"', "@'")) else None
-
-
 class _Reader:
-    def __init__(self, source: _Text, dialect: Dialect) -> None:
+    def __init__(self, source: LogicalText, dialect: Dialect) -> None:
         self.text = source.text
         self.lines = source.lines
         self.dialect = dialect
         # An enum's member is slow to look up, and these are asked at each character.
         self._separator = _SEPARATOR[dialect]
         self._quotes = _QUOTES[dialect]
-        self._escape = _CONTINUATION[dialect]
+        self._escape = CONTINUATION[dialect]
         self.at = 0
         self._into: list[Word] = []
 
