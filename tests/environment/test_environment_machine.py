@@ -283,6 +283,8 @@ LINUX_CUDA = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backe
         (_COLLECTED, (), set()),
         (_EXPORTED, WINDOWS_CUDA, set()),
         (_FROZEN, WINDOWS_CUDA, set()),
+        # A label is of no build of conda's, whatever else is.
+        (_FROZEN.replace("torch==2.2.2", "torch==2.2.1+cu121"), LINUX_CUDA, {"ADV007"}),
         (f"{_CONDA_ROWS}torch  2.5.1  pypi_0  pypi\n", WINDOWS_CUDA, {"ADV001"}),
         (f"{_CONDA_ROWS}pytorch  2.3.1  py3.10_cuda12.1_cudnn8.9.2_0  pytorch\n", LINUX_CUDA, set()),
         (f"{_CONDA_ROWS}pytorch  2.3.1  py3.10_cpu_0  pytorch\n", LINUX_CUDA, {"RES202"}),

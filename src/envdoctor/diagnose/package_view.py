@@ -260,7 +260,7 @@ def _installed(
         except ValueError:
             continue
         label, source = version.local, "its version"
-        conda = item.installer == "conda" if item.installer else shows_conda
+        conda = version.local is None and (item.installer == "conda" if item.installer else shows_conda)
         if label is None and item.build_label:
             label, source = item.build_label, "its build in conda" if conda else f"{item.name}/version.py"
         if item.name == "torch" and label is None:
