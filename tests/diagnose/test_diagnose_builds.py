@@ -24,9 +24,11 @@ from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import advice_for_torch
 from envdoctor.model.build_label import read_label
+from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
-from envdoctor.model.project import Project
+from envdoctor.model.origin import DistributionOrigin, FileOrigin
+from envdoctor.model.project import FileOption, Project
 from envdoctor.model.resolution import ResolvedPackage
 
 ROCM = "linux/x86_64/3.12/rocm"
@@ -564,3 +566,43 @@ def test_of_two_that_are_installed_the_one_for_the_card_is_advised() -> None:
     assert "keep `onnxruntime`, which is the one for cpu" in finding.remedy.summary
     assert "`onnxruntime-migraphx` is for gfx90a" in finding.remedy.summary
     assert not any("migraphx" in str(command) for command in finding.remedy.commands)
+
+
+@pytest.mark.parametrize(
+    ("target", "pin", "says"),
+    [
+        ("windows/x86_64/3.12/rocm", "torch==2.6.0", "torch>=2.12"),
+        ("linux/aarch64/3.12/cuda", "torch==2.8.0", "2.9 and later"),
+        ("windows/x86_64/3.12/xpu", "torch==2.4.0", "2.6 and later"),
+    ],
+)
+def test_what_holds_the_torch_that_is_advised_is_said(target: str, pin: str, says: str) -> None:
+    version = pin.partition("==")[2]
+    of_codec = require("torch<2.9", DistributionOrigin("codec", "1.0"))
+    plan = [
+        resolved(pin, wanted_by=[require(pin), of_codec]),
+        resolved(f"torchaudio=={version}", wanted_by=[require(f"torchaudio=={version}")]),
+    ]
+    (finding,) = [one for one in found("RES202", *plan, target=target) if one.subject == "torch"]
+    assert finding.remedy is not None
+    assert says in finding.remedy.summary
+    assert f"`{pin}` (" in finding.remedy.summary
+    assert f"`torchaudio=={version}` (" in finding.remedy.summary
+    assert ("`torch<2.9` (codec 1.0)" in finding.remedy.summary) is ("xpu" not in target)
+    (free,) = found("RES202", resolved("torch==2.15.0+cpu", wanted_by=[require("torch")]), target=target)
+    assert free.remedy is not None
+    assert "must move" not in free.remedy.summary
+
+
+@pytest.mark.parametrize("value", ["opencc", ":all:"])
+def test_a_wheel_that_an_option_forbids_is_not_called_missing(value: str) -> None:
+    wheel = "opencc-1.4.2-cp311-cp311-manylinux_2_17_x86_64.whl"
+    option = FileOption("no-binary", value, FileOrigin("requirements.txt", 1))
+    plan, target = resolved("opencc==1.4.2", sdist=True, risk=BuildRisk.COMPILER), "linux/x86_64/3.11/cuda"
+    for options, told in (((option,), True), ((), False)):
+        project = Project(".", options=options)
+        (finding,) = found("RES102", plan, target=target, project=project, index=MemoryIndex({"opencc": [wheel]}))
+        assert ("has no wheel for this target" in finding.message) is not told
+        assert (f"as `--no-binary {value}` (requirements.txt:1) says" in finding.message) is told
+        assert finding.remedy is not None
+        assert finding.remedy.summary.startswith("take `opencc` out of `--no-binary") is told

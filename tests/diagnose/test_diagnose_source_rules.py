@@ -637,3 +637,20 @@ def test_a_forward_that_the_exporter_replaces_is_a_note() -> None:
     files = {"export.py": _EXPORT + "    Encoder.forward = None\n", "model.py": _MODEL.format(line=line)}
     (finding,) = found("SRC006", files, target=COREML)
     assert finding.severity is Severity.INFO
+
+
+@pytest.mark.parametrize(
+    ("module", "says"), [("torchvision", "add `torchvision` to"), ("data", "add what gives `data`,")]
+)
+def test_a_project_is_named_for_certain_where_it_is_known(module: str, says: str) -> None:
+    archives = MemoryArchives({"numpy": {"numpy/__init__.py": ""}})
+    (finding,) = found("SRC001", {"a.py": f"import {module}\n"}, "numpy==1.26.0", archives=archives)
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith(says)
+
+
+def test_the_text_by_which_a_warning_is_kept_quiet_calls_nothing() -> None:
+    name = "torchvision.transforms.functional_tensor"
+    quiet = f'import warnings\nwarnings.filterwarnings("ignore", module="{name}")\n'
+    assert not found("SRC002", {"a.py": quiet}, "torchvision==0.27.1")
+    assert found("SRC002", {"a.py": f"import {name}\n"}, "torchvision==0.27.1")

@@ -10,9 +10,11 @@ from packaging.specifiers import SpecifierSet
 
 from envdoctor.diagnose.torch_ways import Card, TorchChoice, TorchWay, admits, ways_of
 from envdoctor.diagnose.wheel_facts import COMPANIONS, advice_for_torch, builds_for, shipped_wheel_facts, torches_for
+from envdoctor.model.finding import in_words
 from envdoctor.model.index_url import label_of
 from envdoctor.model.requirement import may_hold
 from envdoctor.model.target import Backend, OperatingSystem
+from envdoctor.shipped import couplings
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from envdoctor.model.requirement import Requirement
     from envdoctor.model.target import Target
 
-__all__ = ["FROM_CONDA", "advice_for_card", "choose_torch", "held_back", "way_through"]
+__all__ = ["FROM_CONDA", "advice_for_card", "choose_torch", "held_back", "moved_too", "way_through"]
 
 _RANK = (Backend.CUDA, Backend.ROCM, Backend.XPU, Backend.MPS, Backend.DIRECTML, Backend.ZLUDA, Backend.CPU)
 
@@ -83,6 +85,24 @@ FROM_CONDA = (
     "ask conda for a CUDA build: `pytorch-gpu` of conda-forge, or, up to torch 2.5, `pytorch-cuda` of the channels "
     "pytorch and nvidia in place of `cpuonly`"
 )
+
+
+def moved_too(examination: Examination, wanted: str) -> str:
+    """Return which lines of the plan admit none of the torches that are advised, as a piece of a remedy; else nothing.
+
+    A pin of what is built for one torch, such as torchaudio, is one, too.
+    """
+    resolution, asked = examination.resolution, SpecifierSet(wanted)
+    torch = resolution.get("torch") if resolution is not None else None
+    lines = [one for one in (torch.wanted_by if torch else ()) if one.asked_by not in COMPANIONS]
+    against = [one for one in lines if (one.specifier & asked).is_unsatisfiable()]
+    for table in couplings() if resolution is not None else ():
+        package = resolution.get(table.subject) if table.object == "torch" and resolution is not None else None
+        needed = table.wanted(package.version) if package is not None else None
+        if package is not None and needed and (SpecifierSet(needed) & asked).is_unsatisfiable():
+            against += [one for one in package.wanted_by if one.asked_by is None and one.is_pin]
+    told = list(dict.fromkeys(f"`{one.pep508}` ({one.origin})" for one in against))
+    return f"; {in_words(told)} must move with it, or go" if told else ""
 
 
 def advice_for_card(card: str, examination: Examination) -> str:

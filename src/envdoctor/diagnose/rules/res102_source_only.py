@@ -197,13 +197,15 @@ def _finding(
     location: FileOrigin | None,
     wheels: str,
     examination: Examination,
+    told: str = "",
 ) -> Finding:
     severity, words = _words(risk, need, examination.target)
+    why = f"is built from source, as {told} says" if told else "has no wheel for this target"
     nothing = severity is Severity.INFO and not (need and need.lacks)
     way = "; ".join(item for item in (_way_around(need, examination), wheels) if item)
     return RULE.finding(
         subject=name,
-        message=f"`{name}` {version} has no wheel for this target and {words}; wanted by {chain}",
+        message=f"`{name}` {version} {why} and {words}; wanted by {chain}",
         severity=severity,
         evidence=(Evidence(files, "index"),),
         remedy=Remedy("nothing to do; the build takes a moment" if nothing else way),
@@ -242,6 +244,23 @@ def _wheels(examination: Examination, name: NormalizedName, version: Version, *,
     return "; ".join([*ways, "or install what the build needs"] if helps else ways)
 
 
+def _told(examination: Examination, name: NormalizedName, version: Version) -> str:
+    """Return the option because of which a wheel is not taken; empty where there is none for the target anyway."""
+    index, target, project = examination.index, examination.target, examination.project
+    options = [item for item in project.options if item.name == "no-binary"] if project is not None else []
+    named = [one for one in options if not {":all:", name}.isdisjoint(map(_project_of, one.value.split(",")))]
+    try:
+        page = index.page(name) if index and named else None
+    except (IndexUnavailable, ProjectNotFound):
+        return ""
+    there = page is not None and target is not None and _usable(page, version, target)
+    return f"`--no-binary {named[-1].value}` ({named[-1].origin})" if there else ""
+
+
+def _project_of(text: str) -> str:
+    return text if text.startswith(":") else canonicalize_name(text.strip())
+
+
 def _planned(examination: Examination) -> Iterator[Finding]:
     resolution, facts = examination.resolution, shipped_wheel_facts()
     for package in resolution.packages if resolution else ():
@@ -265,8 +284,12 @@ def _planned(examination: Examination) -> Iterator[Finding]:
                 first = "install what the build needs first"
                 there = "" if wheels.endswith(first) else f": wheels of `{package.name}` are for CUDA"
                 wheels = "; ".join(filter(None, (f"{first}{there}", need.told_of(examination.target))))
+        told = "" if pure else _told(examination, package.name, package.version)
+        if told:
+            files = f"{package.file.filename} (index {package.file.index}), which has a wheel for this target, too"
+            wheels = f"take `{package.name}` out of {told}, or install what the build needs"
         version, risk = str(package.version), package.build_risk
-        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, examination)
+        yield _finding(package.name, version, risk, need, str(chain), files, chain.location, wheels, examination, told)
 
 
 def _moved(examination: Examination) -> Iterator[Finding]:

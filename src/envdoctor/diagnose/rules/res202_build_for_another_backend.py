@@ -39,7 +39,8 @@ from envdoctor.diagnose.in_place_of import in_place_of, no_wheel
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, kept_by_image, scenes
 from envdoctor.diagnose.remedies import with_indexes
 from envdoctor.diagnose.rule import Rule
-from envdoctor.diagnose.torch_choice import FROM_CONDA, advice_for_card, way_through
+from envdoctor.diagnose.torch_choice import FROM_CONDA, advice_for_card, moved_too, way_through
+from envdoctor.diagnose.torch_ways import BY_EXTRA
 from envdoctor.diagnose.wheel_contents import devices_inside, devices_told, label_inside
 from envdoctor.diagnose.wheel_facts import COMPANIONS, labels_with, shipped_wheel_facts
 from envdoctor.model.build_label import read_label
@@ -51,6 +52,7 @@ from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, TargetProperty
 from envdoctor.model.version_table import contains
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable, ProjectNotFound
+from envdoctor.shipped import data_file
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -160,15 +162,19 @@ def _torch_for(examination: Examination, target: Target, version: Version) -> st
     if cards and target.backend is Backend.ROCM:
         return advice_for_card(cards[0], examination)
     if target.backend is Backend.ROCM and (target.os is OperatingSystem.WINDOWS or target.wsl):
-        return f"take {three} of AMD's own index (repo.amd.com/rocm/whl-multi-arch), with the extra for the card"
+        least = next(row["torch"] for row in data_file("torch-ways")["way"] if row.get("index") == BY_EXTRA)
+        own = f"AMD's own index (repo.amd.com/rocm/whl-multi-arch, torch{least}), with the extra for the card"
+        return f"take {three} of {own}{moved_too(examination, least)}"
     if target.backend is Backend.ROCM:
         return f"take {three} from one of PyTorch's ROCm indexes ({_address('rocm', 'rocmX.Y', version)}"
     if target.backend is Backend.XPU:
-        return f"take {three} from PyTorch's index for Intel (https://download.pytorch.org/whl/xpu), 2.6 and later"
+        index = "PyTorch's index for Intel (https://download.pytorch.org/whl/xpu)"
+        return f"take {three} from {index}, 2.6 and later{moved_too(examination, '>=2.6')}"
     if target.backend in (Backend.MPS, Backend.COREML):
         return f"take {three} without a build label: wheels for macOS carry none"
     if target.arch.value == "aarch64":
-        return "take torch 2.11 or later, or the builds of the cu130 index (https://download.pytorch.org/whl/cu130)"
+        index = "the builds of the cu130 index (https://download.pytorch.org/whl/cu130, 2.9 and later)"
+        return f"take torch 2.11 or later, or {index}{moved_too(examination, '>=2.9')}"
     return f"take {three} from one of PyTorch's CUDA indexes ({_address('cu', 'cuXYZ', version)}"
 
 

@@ -214,7 +214,8 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
         used = _confirmed(scan, [site for site in sites if site.path not in unused])
         real = used or _confirmed(scan, sites)
         if real:
-            yield _finding(module, _for_target(examination, projects), real, used=bool(used))
+            known = bool(owners.projects_of(module)) or projects[0] in data_file("known-names")["names"]["known"]
+            yield _finding(module, _for_target(examination, projects), real, used=bool(used), known=known)
 
 
 def _for_target(examination: Examination, projects: tuple[str, ...]) -> str:
@@ -241,8 +242,10 @@ def _folders_below(scan: SourceScan, files: set[str]) -> tuple[str, ...]:
     return tuple(folder for folder in folders if folder not in tops and folder.startswith(tuple(tops - {""})))
 
 
-def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool) -> Finding:
+def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool, known: bool) -> Finding:
     where = FileOrigin(sites[0].path, sites[0].line)
+    # That a project is called as its module is likely, and no more.
+    what = f"`{project}`" if known else f"what gives `{module}`, `{project}` where that is its name,"
     return RULE.finding(
         subject=project,
         message=f"`{module}` is imported at {where}, "
@@ -251,7 +254,7 @@ def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool) 
         severity=RULE.severity if used else Severity.INFO,
         evidence=tuple(Evidence(f"import {site.module}", f"{site.path}:{site.line}") for site in sites),
         remedy=Remedy(
-            f"add `{project}` to the requirements" if used else f"add `{project}` where that file is run",
+            f"add {what} to the requirements" if used else f"add {what} where that file is run",
             Applicability.UNSAFE if used else Applicability.DISPLAY,
         ),
         location=where,

@@ -39,6 +39,8 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.version_table import contains
 from envdoctor.shipped import data_file
 
+_SILENCED = re.compile(r"""\bfilterwarnings\(|\bgetLogger\(|\bmodule\s*=\s*r?['"]""")
+"""Where a name is only the text by which warnings are kept quiet."""
 _ASSIGNED = re.compile(r"\s*=(?!=)")
 _SET = re.compile(r"""\bsetattr\(\s*([\w.]+)\s*,\s*['"](\w+)['"]""")
 
@@ -66,10 +68,14 @@ def _find(examination: Examination, sources: Sources) -> Iterator[Finding]:
             if package is not None and contains(row["version"], package.version):
                 hits = scan.search(row["pattern"], having=tuple(row["having"]))
                 hits = _not_put_back(re.compile(row["pattern"]), hits, scan, reachable)
-                hits = [hit for hit in hits if hit.line not in scan.guarded_lines(hit.path)]
+                hits = [hit for hit in hits if hit.line not in scan.guarded_lines(hit.path) and not _is_text(hit)]
                 if hits:
                     reached = [hit for hit in hits if hit.path in reachable]
                     yield _finding(row, package, reached or hits, reached=bool(reached))
+
+
+def _is_text(hit: Hit) -> bool:
+    return _SILENCED.search(hit.text) is not None
 
 
 def _not_put_back(pattern: re.Pattern[str], hits: list[Hit], scan: SourceScan, reachable: frozenset[str]) -> list[Hit]:
