@@ -228,8 +228,14 @@ def test_wheels_for_the_other_processor_are_no_reason(check: Checker) -> None:
 @pytest.mark.parametrize("system", MACS, indirect=True)
 def test_what_asks_for_a_darwin_is_asked_of_the_macos_that_is_judged_for(check: Checker) -> None:
     lines = ('scene; platform_release >= "20.0"', 'deep==9; platform_release >= "25.0"', 'old; platform_release < "23"')
-    names = [item["name"] for item in check(*lines)["resolution"]["packages"]]
-    assert names == ["scene"]
+    report = check(*lines)
+    assert [item["name"] for item in report["resolution"]["packages"]] == ["scene"]
+    (finding,) = _open(report)
+    assert (report["code"], report["verdict"]) == (3, "unknown")
+    assert finding["subject"].startswith("deep==9")
+    assert "its marker asks for a macOS, and nothing tells which the target has (`--macos` does)" in finding["message"]
+    assert finding["remedy"]["summary"] == "say which macOS the target has: `--macos X.Y`"
+    assert not _open(check(*lines, more=("--macos", "14.0")))
     report = check(lines[1], more=("--macos", "26"))
     assert (report["code"], len(report["conflicts"])) == (1, 1)
 

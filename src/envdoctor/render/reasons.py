@@ -69,7 +69,7 @@ def bare_reason(unknown: Unknown) -> str:
         build = "a build that its tag does not tell, or that the index does not have"
         return f"the image `{unknown.cause}` ({unknown.origin}) has it already, in {build}"
     if unknown.kind is UnknownKind.MARKER:
-        return "its marker cannot be evaluated"
+        return _of_marker(unknown.cause)
     if unknown.kind is UnknownKind.NO_REQUIREMENT:
         return "not a requirement"
     if unknown.kind is UnknownKind.MAIN_LIST:
@@ -85,6 +85,11 @@ def bare_reason(unknown: Unknown) -> str:
     if unknown.kind is UnknownKind.UNSOUND:
         return f"it fails its own check, which is a fault of envdoctor: {_objection(unknown)}"
     return unknown.cause or _STATUS.get(unknown.status or 0, "")
+
+
+def _of_marker(level: str) -> str:
+    untold = f"and nothing tells which the target has (`--{level.lower()}` does)"
+    return f"its marker asks for a {level}, {untold}" if level else "its marker cannot be evaluated"
 
 
 def _objection(unknown: Unknown) -> str:

@@ -22,7 +22,7 @@ from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, Projec
 from envdoctor.resolve.brought import in_order, untold_build
 from envdoctor.resolve.candidates import CandidateList, Selector, pins, stands_in_elsewhere, wheel_at, why_no_wheel
 from envdoctor.resolve.edges import Edge, highest, nodes_of, positions_of
-from envdoctor.resolve.manifest import Manifest
+from envdoctor.resolve.manifest import Manifest, untold_marker
 from envdoctor.resolve.requires_dist import Couplings, MetadataLines
 
 __all__ = ["DependencyGraph"]
@@ -85,9 +85,8 @@ class DependencyGraph:
         if requirement.marker is None:
             return True
         counts = holds(requirement.marker, self._environment)
-        if counts is None:
-            subject = Subject(SubjectKind.PACKAGE, requirement.name)
-            unknown = Unknown(UnknownKind.MARKER, subject, demand=str(requirement), origin=requirement.origin)
+        unknown = untold_marker(requirement, self.manifest.target, counts)
+        if unknown is not None:
             self.unknowns[unknown] = None
         return counts is not False
 

@@ -13,10 +13,11 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.override import Override
 from envdoctor.model.profile import Coupling, Exclusion
 from envdoctor.model.project import Brought, Repository
-from envdoctor.model.requirement import Requirement
-from envdoctor.model.target import Target
+from envdoctor.model.requirement import Requirement, holds
+from envdoctor.model.target import OperatingSystem, Target
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 
-__all__ = ["Limits", "Manifest", "Policy"]
+__all__ = ["Limits", "Manifest", "Policy", "untold_marker"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +89,20 @@ class Manifest:
     """Bounds that no repair may set aside and no conflict names (a date, a user's own ``--python``)."""
     policy: Policy = Policy()
     limits: Limits = Limits()
+
+
+_NEWER_MACOS = ((15, 0), (26, 0), (27, 0))
+
+
+def untold_marker(requirement: Requirement, target: Target, counts: bool | None) -> Unknown | None:
+    """Return why it is not known whether a written requirement counts; None where that is known.
+
+    On macOS a marker may ask for the kernel (``platform_release``), and the release is only assumed.
+    """
+    assumed = target.level_assumed and target.os is OperatingSystem.MACOS and counts is not None
+    others = [target.at_level(level) for level in _NEWER_MACOS if assumed and target.level and level > target.level]
+    turned = any(holds(requirement.marker, other.marker_environment()) is (not counts) for other in others)
+    if counts is not None and not turned:
+        return None
+    cause, subject = target.level_name if turned else "", Subject(SubjectKind.PACKAGE, requirement.name)
+    return Unknown(UnknownKind.MARKER, subject, cause=cause, demand=str(requirement), origin=requirement.origin)

@@ -76,6 +76,8 @@ def _way_on(unknown: Unknown) -> str:
         return f"say which {name} the target has: {way}"
     if unknown.kind is UnknownKind.PYTHON_NOT_JUDGED:
         return f"ask the installer on that Python, or take one from {KNOWN_SPAN} where the project can"
+    if unknown.kind is UnknownKind.MARKER and unknown.cause:
+        return f"say which {unknown.cause} the target has: `--{unknown.cause.lower()} X.Y`"
     if unknown.kind is UnknownKind.MARKER and unknown.origin is not None:
         return "correct the marker where it is written: until then the line counts as if it held"
     return _WAYS[unknown.kind]
