@@ -192,3 +192,25 @@ def test_the_index_of_wheels_counts_and_other_folders_of_files_do_too(read_files
 def test_wheels_that_nobody_makes_here_are_not_known(read_files):
     text = "pip wheel -w here six\npip install there/*.whl\n"
     assert read_files({"i.sh": text}, at="i.sh").unread == ("there/*.whl",)
+
+
+def test_all_extras_that_a_manager_is_asked_for_are_read(read_files):
+    for text in ("uv sync --all-extras\n", "uv pip install -r pyproject.toml --all-extras\n"):
+        assert names(read_files({**CHECKOUT, "i.sh": text}, at="i.sh")) == ["own", "more"]
+    poetry = "[tool.poetry]\nname = 'a'\n[tool.poetry.dependencies]\nown = '*'\n"
+    poetry += "more = {version = '*', optional = true}\n[tool.poetry.extras]\nx = ['more']\n"
+    files = {"pyproject.toml": poetry, "i.sh": "poetry install --all-extras\n"}
+    assert sorted(one.name for one in read_files(files, at="i.sh").requirements) == ["more", "own"]
+
+
+@pytest.mark.parametrize("line", ["uv sync --project sub", "poetry -C sub install", "uv --directory=sub sync"])
+def test_the_project_of_another_folder_is_read_where_a_manager_is_told_to(read_files, line):
+    other = "[project]\nname = 'b'\nversion = '1'\ndependencies = ['inner']\n"
+    project = read_files({**CHECKOUT, "sub/pyproject.toml": other, "i.sh": f"{line}\n"}, at="i.sh")
+    assert (names(project), project.unread) == (["inner"], ())
+
+
+def test_a_group_that_a_manager_is_asked_for_is_not_known(read_files):
+    for line in ("uv sync --group test", "poetry install --with test", "poetry install --only main,test"):
+        project = read_files({**CHECKOUT, "i.sh": f"{line}\n"}, at="i.sh")
+        assert (names(project), project.unread) == (["own"], ("test",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,7 +33,21 @@ class OtherInstall:
     arguments: tuple[str, ...]
     reads: ReadFrom
     file: Word | None = None
-    extras: tuple[str, ...] = ()
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """The extras of the project that it asks for by name."""
+        return tuple(_values(self.arguments, _EXTRAS))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that it asks for by name."""
+        return tuple(_values(self.arguments, _GROUPS))
+
+    @property
+    def folder(self) -> str:
+        """The folder of the project, as it is written."""
+        return next(iter(_values(self.arguments, _FOLDER)), ".")
 
 
 _PYTHON = re.compile(r"^python\d*(?:\.\d+)?$")
@@ -47,7 +61,9 @@ _VERBS = {
 _ALONE = frozenset({"pip-sync", "easy_install"})
 _NEAR = 8
 """Words at the start of a command among which the one that installs stands."""
-_EXTRAS = frozenset({"--extra", "--extras", "-E", "-G"})
+_EXTRAS = frozenset({"--extra", "--extras", "-E"})
+_GROUPS = frozenset({"--group", "--with", "--only-group", "--only", "-G"})
+_FOLDER = frozenset({"--project", "--directory", "-C"})
 _FILE = frozenset({"-f", "--file"})
 _DIALECTS = {".bat": Dialect.CMD, ".cmd": Dialect.CMD, ".ps1": Dialect.POWERSHELL}
 _SCRIPTS = (".sh", ".bash", *_DIALECTS)
@@ -71,12 +87,13 @@ def read_other_install(words: Sequence[Word]) -> OtherInstall | None:
         if _PYTHON.match(name) and texts[:1] != ["-m"] and "setup.py" in texts[:3]:
             installs = not {"install", "develop"}.isdisjoint(texts)
             return OtherInstall("python", tuple(texts), ReadFrom.PROJECT) if installs else None
-        verb = next((text for text in texts[:_NEAR] if not text.startswith("-")), "")
+        told = (two for one, two in pairwise(["", *texts[:_NEAR]]) if two[:1] != "-" and one not in _FOLDER)
+        verb = next(told, "")
         reads = ReadFrom.NOTHING if name in _ALONE else _VERBS.get(name, {}).get(verb)
         if reads is not None:
             # `pipenv install NAME` and the like say what; their words for versions are their own.
             tool = f"uv {texts.pop(texts.index(verb))}" if name == "uv" else name
-            return OtherInstall(tool, tuple(texts), reads, extras=tuple(_extras(texts)))
+            return OtherInstall(tool, tuple(texts), reads)
         if name in _VERBS:
             return None
     return None
@@ -91,10 +108,11 @@ def _of_conda(name: str, rest: Sequence[Word], texts: Sequence[str]) -> OtherIns
     return OtherInstall(name, tuple(texts), ReadFrom.CONDA_FILE, file)
 
 
-def _extras(texts: Sequence[str]) -> Sequence[str]:
-    values = [text.partition("=")[2] for text in texts if text.startswith(("--extra=", "--extras="))]
-    values += [text for before, text in pairwise(texts) if before in _EXTRAS]
-    return [name for value in values for name in re.split(r"[\s,]+", value) if name]
+def _values(texts: Sequence[str], options: Collection[str]) -> Iterator[str]:
+    """Yield what options are given, each of a list."""
+    given = [text.partition("=")[2] for text in texts if text.partition("=")[0] in options and "=" in text]
+    given += [text for before, text in pairwise(texts) if before in options]
+    yield from (name for value in given for name in re.split(r"[\s,]+", value) if name)
 
 
 def dialect_of(script: Path) -> Dialect:

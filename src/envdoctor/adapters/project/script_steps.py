@@ -177,15 +177,33 @@ def run_other(
     if other.file is not None and _conda_file(draft, script, other.file, circumstances):
         return
     if other.reads is ReadFrom.PROJECT:
-        folder = script.folders.base_of(".").resolve()
-        if is_project(folder) and folder.is_relative_to(draft.boundary) and script.folders.by_script(".") is None:
+        for name in (one for one in other.groups if one != "main"):
+            message = f"the group `{name}` of this command is not read; its requirements are not known"
+            draft.problem(ReadingProblemKind.UNREAD, origin, message, name)
+        place = other.folder
+        folder = (script.folders.base_of(place) / place).resolve()
+        if is_project(folder) and folder.is_relative_to(draft.boundary) and script.folders.by_script(place) is None:
             text = " ".join(word.text for word in command.words)[:80]
-            draft.local_projects.append(LocalProject(folder, other.extras, origin, circumstances, text))
+            extras = _offered(folder) if "--all-extras" in other.arguments else other.extras
+            draft.local_projects.append(LocalProject(folder, extras, origin, circumstances, text))
             return
     message = "what this command installs is not known: it is not read"
     if other.reads is not ReadFrom.NOTHING:
         message = "what this command installs is not known: the file that tells it is not here"
     draft.problem(ReadingProblemKind.UNREAD, origin, message, " ".join(word.text for word in command.words))
+
+
+def _offered(folder: Path) -> tuple[str, ...]:
+    """Return the extras that a project has."""
+    data = glance(folder / "pyproject.toml")
+    tool = data.get("tool")
+    poetry = tool.get("poetry") if isinstance(tool, dict) else None
+    tables = [
+        table.get(key)
+        for table, key in ((data.get("project"), "optional-dependencies"), (poetry, "extras"))
+        if isinstance(table, dict)
+    ]
+    return tuple(name for table in tables if isinstance(table, dict) for name in table)
 
 
 def _conda_file(draft: Draft, script: Script, word: Word, circumstances: Circumstances) -> bool:
@@ -234,9 +252,8 @@ def _included_by_uv(draft: Draft, script: Script, call: PipCommand, word: Word, 
         return True
     if path.name not in ("pyproject.toml", "setup.py", "setup.cfg"):
         return False
-    offered = glance(path).get("project") if path.suffix == ".toml" and "all-extras" in call.flags else None
-    offered = offered.get("optional-dependencies") if isinstance(offered, dict) else None
-    extras = tuple(offered) if isinstance(offered, dict) else tuple(each.text for each in call.values("extra"))
+    every = path.suffix == ".toml" and "all-extras" in call.flags
+    extras = _offered(path.parent) if every else tuple(each.text for each in call.values("extra"))
     origin = FileOrigin(script.file.shown, word.line)
     draft.local_projects.append(LocalProject(path.parent.resolve(), extras, origin, circumstances, word.text))
     return True
