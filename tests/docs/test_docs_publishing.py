@@ -53,3 +53,15 @@ def test_links_of_the_readme_lead_to_the_repository_on_an_index_page() -> None:
 
 def test_the_changelog_has_a_section_of_this_version() -> None:
     assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("index", ["mkdocs.yml", "docs/README.md"])
+def test_every_page_is_found_from_the_start(index: str) -> None:
+    text = (ROOT / index).read_text(encoding="utf-8")
+    pages = sorted(page.name for page in (ROOT / "docs").glob("*.md") if page.name != "README.md")
+    assert [name for name in pages if not re.search(rf"[ (]{re.escape(name)}(?:\)|$)", text, re.MULTILINE)] == []
+
+
+def test_the_changelog_says_nothing_twice() -> None:
+    points = re.findall(r"^- (.{60})", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(point for point in set(points) if points.count(point) > 1) == []
