@@ -769,3 +769,7 @@ def test_an_extension_of_xformers_for_another_cuda_major_is_told(torch: str, tol
         assert "was built for CUDA 12, and `torch` 2.15.0+cu132 brings CUDA 13: it does not load" in finding.message
         assert finding.remedy is not None
         assert finding.remedy.summary.startswith("take `torch>=2.8,<2.11` of the default index or one for CUDA 12")
+        held = resolved(f"torch=={torch}", wanted_by=[require("torch>=2.11")])
+        (other,) = found("RES204", resolved("xformers==0.0.35"), held, archives=archives)
+        assert other.remedy is not None
+        assert other.remedy.summary.startswith("take a torch, one for CUDA 12 of PyTorch's indexes")

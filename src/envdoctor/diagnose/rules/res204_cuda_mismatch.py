@@ -127,14 +127,18 @@ def _extension(examination: Examination, scene: Scene) -> Iterator[Finding]:
                 Evidence(f"xformers/cpp_lib.json: CUDA {cuda}", package.file.filename),
                 Evidence(f"torch build {torch.label}", torch.label_source),
             ),
-            f"take {_torch_for(cuda, examination.target)}, or the xformers of the index that has torch's label; or "
+            f"take {_torch_for(cuda, examination)}, or the xformers of the index that has torch's label; or "
             "leave xformers out: torch's own attention does as well",
         )
 
 
-def _torch_for(cuda: int, target: Target | None) -> str:
-    """Return which torch is for a CUDA major: of the default index, where it has one, and of PyTorch's."""
+def _torch_for(cuda: int, examination: Examination) -> str:
+    """Return which torch is for a CUDA major: of the default index, where all bounds admit one, and of PyTorch's."""
+    target = examination.target
     usual = shipped_wheel_facts().torch_for_cuda(cuda, target) if target is not None else None
+    torch = examination.resolution.get("torch") if examination.resolution is not None else None
+    bounds = [one.specifier for one in (torch.wanted_by if torch is not None else ()) if not one.is_pin]
+    usual = None if any((one & SpecifierSet(usual or "")).is_unsatisfiable() for one in bounds) else usual
     other = f"one for CUDA {cuda} of PyTorch's indexes (https://download.pytorch.org/whl/cu{cuda}N)"
     return f"`torch{usual}` of the default index or {other}" if usual else f"a torch, {other}"
 
@@ -158,7 +162,7 @@ def _of_another(
     holder = _holder(examination, user, other) if other else None
     if holder is not None and bringing.name == "torch":
         below = ", below 2.4 for its cuDNN 8" if user.name == "ctranslate2" and contains("<4.5", user.version) else ""
-        take = f"{holder.origin} asks for `{holder}`: take {_torch_for(cuda, examination.target)}{below}"
+        take = f"{holder.origin} asks for `{holder}`: take {_torch_for(cuda, examination)}{below}"
     beside = f"ask for `{nvidia_package('cublas', cuda, cuda)}` beside it, and have its folder on the loader's path"
     return _finding(
         (user.name, bringing.name),
