@@ -599,6 +599,13 @@ def test_what_a_program_says_to_have_got_over_on_its_way_to_the_end_is_no_error(
         f"{_MEMORY}\nYou may try falling back to CPU.\nsaved the log to run.log",
         f"{_MEMORY}\na@b:~$ python b.py\nno flash-attn, falling back to sdpa attention\nsaved out.png",
         f"{_MEMORY}\nfalling back to CPU\nmodel loaded, done\nKilled",
+        # What ends well is the next command; or what is written is a report of the crash.
+        f"$ python a.py\n{_MEMORY}\nRetrying\n$ pip install b\nSuccessfully installed b-1.0",
+        f"a@b app % python a.py\n{_MEMORY}\nRetrying\na@b app % pip install b\nSuccessfully installed b-1.0",
+        f"bash-5.1$ python a.py\n{_MEMORY}\ntrying again\nbash-5.1$ pip install b\nSuccessfully installed b-1.0",
+        f"\u276f python a.py\n{_MEMORY}\nfalling back to CPU\n\u276f make c\nDone.",
+        f"> python a.py\n{_MEMORY}\nfalling back to CPU\n> python c.py\nDone.",
+        f"{_MEMORY}\nfalling back to CPU\nwrote a crash dump to a.dmp",
     ],
 )
 def test_a_failure_that_something_else_follows_than_an_end_stays_one(log: str) -> None:

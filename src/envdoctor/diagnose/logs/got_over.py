@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from envdoctor.diagnose.logs.log_lines import LogLine
@@ -56,12 +56,14 @@ ENDS = re.compile(
 )
 """What programs write at the end of their work."""
 _PROMPT = re.compile(
-    r"(?:\([\w.-]+\) ?)?(?:[\w.-]{1,60}@[\w.-]{1,60}[:~ ]\S{0,200}[$#%] "
-    r"|\$ |PS [A-Z]:\\|[A-Z]:\\[^>]{0,200}>|>>> |In \[\d+\])"
+    r"(?:\([\w.-]+\) ?)?(?:[\w.-]{1,60}@[\w.-]{1,60}[:~ ]\S{0,200} ?[$#%] |(?:ba|z)?sh-[\d.]+[$#] |[\u276f\u279c] "
+    r"|\$ |PS [A-Z]:\\|[A-Z]:\\[^>]{0,200}>|>>> |In \[\d+\]|[%>] (?:sudo |pip3? |python|uv |conda |cd |\.[/\\]))"
 )
 """Somebody typed the next command: what it does is not what the program before it went on to do."""
 _NO_END = re.compile(
-    r"\b(?:not|no|never|nothing|fail\w*|errors?|abort\w*|incomplete|cannot|could)\b|n't\b", re.IGNORECASE
+    r"\b(?:not|no|never|nothing|fail\w*|errors?|abort\w*|incomplete|cannot|could|crash\w*|core|dump\w*|traceback)\b"
+    r"|n't\b",
+    re.IGNORECASE,
 )
 _LAST_BAR = re.compile(r"\b100%\|")
 
@@ -72,7 +74,7 @@ class Course:
 
     failures: tuple[tuple[int, int], ...]
     ways: tuple[tuple[int, Severity | None], ...]
-    """Lines before an end that tell what is done instead, and how bad that is; None: the program is over."""
+    """Lines before the program's end that tell what is done instead, and how bad that is; None: it is over."""
     left: int = 0
     """Where the last failure begins that was not got over; 0 where each was."""
 
@@ -96,13 +98,23 @@ def _number(way: tuple[int, Severity | None]) -> int:
 
 def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
     """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
-    ends = [line.number for line in lines if ENDS.search(line.text) and not _NO_END.search(line.text)]
-    if lines and _LAST_BAR.search(lines[-1].text):
-        ends.append(lines[-1].number)
-    end = max(ends, default=0)
-    told = ((line.number, _way_of(line.text), bool(_PROMPT.match(line.text))) for line in lines if line.number < end)
-    course = Course(tuple(failures), tuple((number, how) for number, how, typed in told if how or typed))
+    course = Course(tuple(failures), tuple(_ways(lines))[::-1])
     return replace(course, left=next((begin for begin, _ in reversed(failures) if not course.way(begin)[1]), 0))
+
+
+def _ways(lines: Sequence[LogLine]) -> Iterator[tuple[int, Severity | None]]:
+    """Yield, last first, the lines that tell another way, where an end comes before the next command that is typed."""
+    ended = bool(lines) and _LAST_BAR.search(lines[-1].text) is not None
+    for line in reversed(lines):
+        typed = _PROMPT.match(line.text) is not None
+        how = _way_of(line.text) if ended else None
+        if typed or how:
+            yield line.number, how
+        ended = not typed and (ended or _is_end(line.text))
+
+
+def _is_end(text: str) -> bool:
+    return ENDS.search(text) is not None and not _NO_END.search(text)
 
 
 def _way_of(text: str) -> Severity | None:
