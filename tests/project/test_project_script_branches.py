@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -480,3 +481,32 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
 def test_branches_on_one_line_exclude_each_other(read_files, name, text):
     project = read_files({name: text}, at=name, target_backend="cuda")
     assert [one.pep508 for one in project.requirements] == ["one", "three"]
+
+
+def test_what_a_menu_offers_again_and_again_excludes_each_other(read_files):
+    text = (
+        ":menu\nset /p choice=\nif %choice%==1 goto one\nif %choice%==2 goto two\ngoto menu\n"
+        ":one\npip install a==1\npip install b\ngoto menu\n:two\npip install a==2\ngoto menu\n"
+    )
+    project = read_files({"a.bat": text}, at="a.bat", target_environment={"sys_platform": "win32"})
+    assert [one.pep508 for one in project.requirements] == ["a==1", "b"]
+    assert [one.reason for one in project.left_out] == [LeftOut.BRANCH]
+    text = "goto start\n:part\npip install a\ngoto end\n:start\npip install b\ngoto part\n:end\npip install c\n"
+    project = read_files({"a.bat": text}, at="a.bat", target_environment={"sys_platform": "win32"})
+    assert [one.pep508 for one in project.requirements] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", "pip install demo\nif [ $? -ne 0 ]; then\n" * 4000),
+        ("a.sh", "pip uninstall -y demo || (\n" * 4000),
+        ("a.bat", "pip install demo\nif errorlevel 1 (\n" * 4000),
+        ("a.bat", "if exist x (\n" * 8000 + "goto :eof\n"),
+        ("a.ps1", "try {\n" * 4000 + "} catch {\n}\n" * 4000),
+    ],
+)
+def test_blocks_in_one_another_take_no_square_of_their_number(read_files, name, text):
+    begun = time.process_time()
+    read_files({name: f"pip install own\n{text}"}, at=name)
+    assert time.process_time() - begun < 15

@@ -214,3 +214,15 @@ def test_a_group_that_a_manager_is_asked_for_is_not_known(read_files):
     for line in ("uv sync --group test", "poetry install --with test", "poetry install --only main,test"):
         project = read_files({**CHECKOUT, "i.sh": f"{line}\n"}, at="i.sh")
         assert (names(project), project.unread) == (["own"], ("test",))
+
+
+def test_scripts_that_are_run_too_deep_or_too_often_are_said_not_to_be_read(read_files):
+    deep = {f"a{at}.sh": f"bash a{at + 1}.sh\n" for at in range(9)} | {"a9.sh": "pip install inner\n"}
+    project = read_files({**deep, "a.sh": "pip install own\nbash a0.sh\n"}, at="a.sh")
+    assert names(project) == ["own"]
+    (problem,) = project.problems
+    assert "`a5.sh` is not read" in problem.message
+    wide = {f"b{at}.sh": f"pip install p{at}\n" for at in range(150)}
+    project = read_files({**wide, "a.sh": "".join(f"bash {name}\n" for name in wide)}, at="a.sh")
+    assert len(project.requirements) == 100
+    assert "`b100.sh` is not read" in project.problems[0].message

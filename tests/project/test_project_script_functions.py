@@ -97,3 +97,21 @@ def test_what_a_function_is_given_stands_where_it_is_called(read_files):
     text = 'get() {\n  pip install "$@"\n}\none() { pip install $1; }\n\nget torch==2.1\none six==1\n'
     project = read_files({"i.sh": text}, at="i.sh")
     assert [(one.pep508, one.origin.line) for one in project.requirements] == [("torch==2.1", 6), ("six==1", 7)]
+
+
+def test_of_a_function_that_is_defined_several_times_each_is_read_where_it_stands(read_files):
+    text = "f() {\n  pip install a==1\n}\nf\nf() {\n  pip install a==2\n}\nf\n"
+    project = read_files({"a.sh": text}, at="a.sh")
+    assert [one.pep508 for one in project.requirements] == ["a==1", "a==2"]
+    text = 'if [ "$(uname)" = "Darwin" ]; then\n  f() { pip install a==1; }\nelse\n  f() { pip install a==2; }\nfi\nf\n'
+    for platform, version in (("darwin", "1"), ("linux", "2")):
+        project = read_files({"a.sh": text}, at="a.sh", target_environment={"sys_platform": platform})
+        assert [one.pep508 for one in project.requirements] == [f"a=={version}"]
+
+
+@pytest.mark.parametrize("arguments", ["$1$1$1$1$1$1$1$1", '"$@" "$@" "$@" "$@" "$@" "$@" "$@" "$@"'])
+def test_arguments_that_double_with_each_function_end_somewhere(read_files, arguments):
+    functions = "".join(f"f{at}() {{\n  f{at + 1} {arguments}\n}}\n" for at in range(9))
+    text = f"{functions}f9() {{\n  pip install demo\n  echo $1\n}}\nf0 word\n"
+    project = read_files({"a.sh": text}, at="a.sh")
+    assert [one.name for one in project.requirements] == ["demo"]

@@ -47,8 +47,8 @@ _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
 _WITHIN = ("then", "else", "do", "{")
-_DEEPEST, _NEAR = 5, 4
-"""Scripts that run one another; words at the start of a command."""
+_DEEPEST, _MOST_SCRIPTS, _NEAR = 5, 100, 4
+"""Scripts that run one another, and that a script runs in all; words at the start of a command."""
 _LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
 
@@ -168,14 +168,18 @@ def _calls(draft: Draft, script: Script, listed: Sequence[Command]) -> list[PipC
         read_pip_command(command.words) or read_other_install(command.words) for command in listed
     ]
     named = [None if calls[at] else script_run_by(command.words) for at, command in enumerate(listed)]
-    if any(named) and len(script.called) < _DEEPEST:
+    may_install: dict[Path, bool] = {}
+    if any(named):
         folders = script.folders.copy()  # Where the script is when it runs another one, and that one is.
         for at, command in enumerate(listed):
             folders.follow(command)
             word = named[at]
             path = folders.located(word.text) if word is not None else None
-            if path is not None and path.resolve() not in script.running and _may_install(draft, path):
-                calls[at] = path
+            if path is None or path.resolve() in script.running:
+                continue
+            if path not in may_install:
+                may_install[path] = _may_install(draft, path)
+            calls[at] = path if may_install[path] else None
     return calls
 
 
@@ -222,12 +226,16 @@ def _run_script(draft: Draft, script: Script, path: Path, command: Command, expo
     key = ("script", path, folders.directory)
     if key in draft.read_already:
         return
+    origin = FileOrigin(script.file.shown, command.words[0].line)
+    if len(script.called) >= _DEEPEST or sum(one[0] == "script" for one in draft.read_already) >= _MOST_SCRIPTS:
+        message = f"`{draft.shown(path)}` is not read: too many scripts run one another; what it installs is not known"
+        draft.problem(ReadingProblemKind.UNREAD, origin, message, " ".join(word.text for word in command.words))
+        return
     draft.read_already.add(key)
     dialect = dialect_of(path)
     sourced = dialect is script.dialect and (
         dialect is not Dialect.POSIX or any(word.text in ("source", ".") for word in command.words[:_NEAR])
     )
-    origin = FileOrigin(script.file.shown, command.words[0].line)
     _read(
         draft,
         Script(

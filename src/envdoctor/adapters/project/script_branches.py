@@ -18,6 +18,8 @@ _WITHIN = ("then", "do", "else", "{")
 _CHAINED = ("&&", "||")
 _LONGEST_CHAIN = 100
 """Commands held together, of which it is asked what they are to the last of them."""
+_LONGEST_GROUP = 1_000
+"""Commands in brackets or of a branch that are looked at for one that stands before or behind them."""
 _FAILED = re.compile(
     r"\$\?\s*(?:-ne|-gt|!=|>)\s*\"?0|\$\{?lastexitcode\}?\s*-ne\s*0|(?:-not|!)\s*\$\?"
     r"|(?<!not )errorlevel\s+1|errorlevel[%!]\"?\s*(?:neq|gtr)\s*\"?0"
@@ -31,7 +33,11 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
     found = dict.fromkeys(_for_another_target(listed, installs, target), LeftOut.BRANCH)
     if len(found) == sum(installs):
         found = {}  # Nothing would be left: the script is read in want of one for the target.
+    passed = 0
+    """Where the last one ends that does not run as another does: what is inside is done with."""
     for at, command in enumerate(listed):
+        if at + 1 < passed:
+            continue
         said = _said(command)
         if command.joined == "||":
             tried = found.get(at) is LeftOut.FALLBACK or any(
@@ -48,6 +54,7 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
             instead = group_after(listed, at)
         else:
             continue
+        passed = max(passed, instead.stop)
         found |= {each: LeftOut.FALLBACK for each in instead if installs[each] and each not in found}
     return found
 
@@ -82,8 +89,8 @@ def group_after(listed: Sequence[Command], at: int) -> range:
 
 
 def _brackets_after(listed: Sequence[Command], at: int) -> range:
-    end = at + 1
-    while end < len(listed) and listed[end].depth > listed[at].level:
+    end, last = at + 1, min(len(listed), at + _LONGEST_GROUP)
+    while end < last and listed[end].depth > listed[at].level:
         end += 1
     return range(at + 1, end)
 
@@ -102,8 +109,8 @@ def _chain_before(listed: Sequence[Command], at: int) -> range:
 
 
 def _group_before(listed: Sequence[Command], at: int) -> Iterable[int]:
-    start = at
-    while start and listed[start - 1].depth > listed[at].depth:
+    start, first = at, max(0, at - _LONGEST_GROUP)
+    while start > first and listed[start - 1].depth > listed[at].depth:
         start -= 1
     return range(start, at)
 
@@ -117,13 +124,14 @@ def _body(listed: Sequence[Command], at: int) -> range:
 def _then(listed: Sequence[Command], at: int) -> range:
     """Return the commands from ``then`` to ``else`` or ``fi``."""
     open_blocks = 0
-    for end in range(at + 1, len(listed)):
+    last = min(len(listed), at + _LONGEST_GROUP)
+    for end in range(at + 1, last):
         first, *second = (word.text for word in listed[end].words[:2])
         if not open_blocks and first in ("elif", "else", "fi"):
             return range(at + 1, end)
         opens = first == "if" or (first in ("then", "else", "do") and second == ["if"])
         open_blocks += opens - (first == "fi")
-    return range(at + 1, len(listed))
+    return range(at + 1, last)
 
 
 def _said(command: Command) -> str:

@@ -42,7 +42,7 @@ _NO_NAMES = frozenset({"", ".", "..", "null", "1", "2"})
 _DEEPEST = 100
 """Parts of a path; a script that goes on and on into what it clones takes the square of its length."""
 _MOST_LEADS = 200
-"""Things that a script copies, of which it is remembered where they went."""
+"""Things that a script copies or clones, of which it is remembered where they went."""
 
 
 @dataclass(slots=True)
@@ -229,7 +229,7 @@ class ScriptFolders:
             return seen
         if self.container:
             beside = self.beside / target
-            self._leads += [(_slashed(seen), beside)] if os.path.isdir(beside) and self._is_within(beside) else []
+            self._lead(*([(seen, beside)] if os.path.isdir(beside) and self._is_within(beside) else []))
             return seen
         if self._is_own(seen.name):
             return self.beside if seen.name == self.beside.name else self.boundary
@@ -288,7 +288,7 @@ class ScriptFolders:
         if seen is None or not folder or _COMPUTED.search(folder):
             self._unpacked = ByScript(line)
         elif self._is_own(repository_name(named[0])):
-            self._leads.append((_slashed(seen), self.boundary))
+            self._lead((seen, self.boundary))
         else:
             self._by_script[seen.name] = ByScript(line)
 
@@ -319,9 +319,13 @@ class ScriptFolders:
             if source is not None and place is not None:
                 within = whole or not os.path.isdir(source)
                 places = [place, place / source.name] if within else [place]
-                self._leads += [(_slashed(each), source) for each in places]
+                self._lead(*((each, source) for each in places))
                 for each in places:
                     self._changed.pop(each, None)
+
+    def _lead(self, *pairs: tuple[Path, Path]) -> None:
+        """Note which paths lead to what of the checkout."""
+        self._leads += [(_slashed(seen), source) for seen, source in pairs]
         del self._leads[:-_MOST_LEADS]
 
     def _of_context(self, source: str) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -18,8 +19,10 @@ _BEFORE = frozenset({"if", "elif", "then", "else", "do", "while", "until", "!", 
 _LOOPS = frozenset({"while", "until", "for"})
 _ARGUMENT = re.compile(r"\$(?:\{([1-9])\}|([1-9]))")
 _ALL = frozenset({"$@", "$*", "${@}", "${*}"})
-_DEEPEST, _MOST = 10, 20_000
-"""Functions that call one another; commands that a script may come to by its functions."""
+_DEEPEST, _MOST, _COMMAND = 10, 1_000_000, 50
+"""Functions that call one another; characters that a script may come to by them, and what a command counts at least."""
+_LONGEST = 1_000
+"""Commands of a function of PowerShell that are looked at."""
 
 _Bodies = Mapping[str, tuple[Command, ...]]
 
@@ -27,17 +30,20 @@ _Bodies = Mapping[str, tuple[Command, ...]]
 def with_calls(listed: Sequence[Command]) -> Sequence[Command]:
     """Return a script's commands, those of a function where it is called; where it is defined, if nobody calls it."""
     parts = list(_parts(listed))
-    bodies: _Bodies = {name: body for _, name, body in parts if name}
+    defined = Counter(name for _, name, _ in parts)
+    # Of one that is defined several times it is not known which counts: each is read where it stands.
+    bodies: _Bodies = {name: body for _, name, body in parts if name and defined[name] == 1}
     called = _called(parts, bodies)
     if not called:
         return listed
     found: list[Command] = []
     patterns = _patterns([command for command, _, _ in parts])
+    room = _Room()
     try:
         for at, (command, name, body) in enumerate(parts):
             if name not in called:
                 calls = not name and at not in patterns
-                found += _expanded(command, bodies, (), _MOST - len(found)) if calls else [command, *body]
+                found += _expanded(command, bodies, (), room) if calls else [command, *body]
     except _TooMany:
         return listed
     return found
@@ -45,6 +51,19 @@ def with_calls(listed: Sequence[Command]) -> Sequence[Command]:
 
 class _TooMany(Exception):
     """Functions that come to more than anybody looks at."""
+
+
+class _Room:
+    """What the calls of a script may come to; arguments that are said twice double with each function."""
+
+    def __init__(self) -> None:
+        self._left = _MOST
+
+    def take(self, characters: int) -> None:
+        """Raise _TooMany where there is no room left for so many."""
+        self._left -= characters
+        if self._left < 0:
+            raise _TooMany
 
 
 def _parts(listed: Sequence[Command]) -> Iterator[tuple[Command, str, tuple[Command, ...]]]:
@@ -107,7 +126,7 @@ def _call(command: Command, bodies: _Bodies) -> tuple[int, str]:
     return at, name if name in bodies else ""
 
 
-def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: int) -> list[Command]:
+def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: _Room) -> list[Command]:
     """Return what a command comes to. Raises _TooMany."""
     at, name = _call(command, bodies)
     if not name or name in within:
@@ -115,16 +134,16 @@ def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: 
     body = bodies[name]
     found: list[Command] = []
     before, depth, inner = command.words[:at], command.depth - body[0].depth, len(body[0].shells)
-    arguments = _Arguments(command.words[at + 1 :], body)
+    arguments = _Arguments(command.words[at + 1 :], body, room)
     patterns = _patterns(body)
     for number, each in enumerate(body):
         words = (*before, *arguments.put_into(each.words))
         shells = (*command.shells, *each.shells[inner:])
         each = replace(each, words=words, depth=each.depth + depth, level=each.level + depth, shells=shells)
-        if len(found) >= room or len(within) > _DEEPEST:
+        if len(within) > _DEEPEST:
             raise _TooMany
-        inlined = [each] if number in patterns else _expanded(each, bodies, (*within, name), room - len(found))
-        found += inlined
+        room.take(_COMMAND)
+        found += [each] if number in patterns else _expanded(each, bodies, (*within, name), room)
         before = ()
     last = replace(found[-1], ends=command.ends, level=command.level, joined=command.joined, ends_arm=command.ends_arm)
     return [*found[:-1], last]
@@ -133,11 +152,11 @@ def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: 
 class _Arguments:
     """What a function is called with, as far as its commands can be told what they get."""
 
-    def __init__(self, words: Sequence[Word], body: Sequence[Command]) -> None:
+    def __init__(self, words: Sequence[Word], body: Sequence[Command], room: _Room) -> None:
         firsts = {word.text for command in body for word in command.words[:2]}
         moved = "shift" in firsts and not firsts.isdisjoint(_LOOPS)
         self._known = not moved and not any(word.text in _ALL for word in words)
-        self._words = tuple(words)
+        self._words, self._room = tuple(words), room
 
     def put_into(self, words: Sequence[Word]) -> Iterator[Word]:
         """Yield the words of a command with the arguments in them."""
@@ -150,6 +169,7 @@ class _Arguments:
         for word in words:
             whole = _ARGUMENT.fullmatch(word.text)
             if word.text in _ALL:
+                self._room.take(sum(_COMMAND + len(each.text) for each in self._words))
                 yield from self._words  # Their lines say where a version is to be changed.
             elif whole is not None:
                 yield from self._words[int(whole[1] or whole[2]) - 1 :][:1]
@@ -158,7 +178,9 @@ class _Arguments:
 
     def _argument(self, match: re.Match[str]) -> str:
         at = int(match[1] or match[2]) - 1
-        return self._words[at].text if at < len(self._words) else ""
+        text = self._words[at].text if at < len(self._words) else ""
+        self._room.take(len(text))
+        return text
 
 
 def with_calls_of_powershell(listed: Sequence[Command]) -> Iterator[Command]:
@@ -169,6 +191,9 @@ def with_calls_of_powershell(listed: Sequence[Command]) -> Iterator[Command]:
     functions = dict(_handing_on(listed))
     called = {name for name in map(_called_by, listed) if name in functions}
     passed = {at for name in called for at in functions[name]}
+    if sum(len(functions.get(_called_by(command), ())) for command in listed) * _COMMAND > _MOST:
+        yield from listed
+        return
     for at, command in enumerate(listed):
         name = _called_by(command)
         if name in called:
@@ -180,8 +205,8 @@ def with_calls_of_powershell(listed: Sequence[Command]) -> Iterator[Command]:
 def _handing_on(listed: Sequence[Command]) -> Iterator[tuple[str, tuple[int, ...]]]:
     for at, command in enumerate(listed):
         texts = [word.text.lower() for word in command.words]
-        end = at + 1
-        while texts[0] == "function" and len(texts) == 2 and end < len(listed) and listed[end].depth > command.depth:
+        end, last = at + 1, min(len(listed), at + _LONGEST)
+        while texts[0] == "function" and len(texts) == 2 and end < last and listed[end].depth > command.depth:
             end += 1
         passing = tuple(each for each in range(at + 1, end) if _hands_on(listed[each]))
         if passing:

@@ -19,6 +19,8 @@ _JUMP = re.compile(r"(?:^|\s)(?:(call)\s+:|goto\s*:?\s*)([\w.+-]+)", re.I)
 _LEAVES = re.compile(r"(?:(?:then|else|do|\{)\s+)*exit\b|goto\s*:?eof\b", re.I)
 _MOST = 200_000
 """Commands times installs, beyond which nobody looks."""
+_DEEPEST = 100
+"""Brackets in one another; what stands deeper counts to the last of them."""
 
 
 def jumped(
@@ -97,7 +99,7 @@ class _Flow:
                     self._jumps[at] = self._labels[match[2]]
                     self._called |= {self._labels[match[2]]} if match[1] else set()
         # Brackets hold what an `||` before them runs or does not: `a || { echo no; exit 1; }`.
-        within: list[tuple[object, ...]] = [(0,) * command.depth for command in listed]
+        within: list[tuple[object, ...]] = [(0,) * min(command.depth, _DEEPEST) for command in listed]
         ways = [(*places[at], *within[at]) if dialect is Dialect.POSIX else within[at] for at in range(len(listed))]
         self._over = _parts_of(ways)
         self._behind = {end for ends in self._over.values() for end in ends}
@@ -110,6 +112,9 @@ class _Flow:
             and (_LEAVES.match(text) or (at in self._jumps and text.startswith("goto")))
         }
         self._begins = sorted(self._labels.values())
+        # Who comes back to a menu chooses something else: what can be had so is no part of one go.
+        for at in list(self._loops()):
+            del self._jumps[at]
 
     def entries(self, at: int) -> list[_Entry]:
         """Return the jumps by which alone a script gets to where a command is; none where it gets there anyway."""
@@ -145,6 +150,23 @@ class _Flow:
                 # What a branch or a group begins with may not run, but what is behind that.
                 new = {end for at in new for end in self._over.get(at, ())} - found
         return found
+
+    def _loops(self) -> Iterator[int]:
+        """Yield the jumps back to where the script came by on its way to them."""
+        came_by, done = dict[int, Iterator[int]](), set[int]()
+        for start in range(len(self._said)):
+            waiting = [start] if start not in done else []
+            while waiting:
+                at = waiting[-1]
+                if at not in came_by:
+                    came_by[at] = iter([*self._after(at), *self._over.get(at, ())])
+                to = next((one for one in came_by[at] if one not in done), None)
+                if to is None:
+                    done.add(waiting.pop())
+                elif to not in came_by:
+                    waiting.append(to)
+                elif self._jumps.get(at) == to:
+                    yield at
 
     def _after(self, at: int) -> Iterator[int]:
         if at in self._jumps:
