@@ -654,3 +654,13 @@ def test_the_text_by_which_a_warning_is_kept_quiet_calls_nothing() -> None:
     quiet = f'import warnings\nwarnings.filterwarnings("ignore", module="{name}")\n'
     assert not found("SRC002", {"a.py": quiet}, "torchvision==0.27.1")
     assert found("SRC002", {"a.py": f"import {name}\n"}, "torchvision==0.27.1")
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [("import librosa", Severity.WARNING), ("def f():\n    import cv2", Severity.ERROR), ("", Severity.ERROR)],
+)
+def test_a_binary_for_numpy_1_that_nobody_imports_fails_nobody(line: str, severity: Severity) -> None:
+    (finding,) = found("RES205", {"a.py": f"{line}\n"}, "opencv-python==4.9.0.80", "numpy==2.2.6")
+    assert finding.severity is severity
+    assert ("no file of the project imports it" in finding.message) is (severity is Severity.WARNING)

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports binaries of a resolution that were built against NumPy 1 where the resolution has NumPy 2. What is built from
-source takes the NumPy that is there, and is not reported.
+source takes the NumPy that is there, and is not reported. What no file of the project imports, and nothing of the plan
+asks for, is a warning.
 
 ## Why is this bad
 
@@ -28,8 +29,10 @@ from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.package_view import PackageView, Scene
 from envdoctor.diagnose.pairing import built_for_numpy1, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
+from envdoctor.diagnose.source_scan import scan_of
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.resolution import Resolution
+from envdoctor.shipped import data_file
 
 _TABLES = ("torch-numpy", "onnxruntime-numpy", "onnxruntime-gpu-numpy")
 
@@ -47,17 +50,32 @@ def _wheels(scene: Scene) -> Iterator[tuple[PackageView, Evidence, str]]:
             yield view, Evidence(known, "extension modules of both"), f", or take `{name}` {builds.first} or later"
 
 
+def _is_idle(examination: Examination, resolution: Resolution, name: str) -> bool:
+    """Return whether a package is only listed: who does not import it never meets the failure."""
+    package, sources = resolution.get(name), examination.sources
+    if sources is None or package is None or not package.wanted_by or any(one.asked_by for one in package.wanted_by):
+        return False
+    scan, names = scan_of(sources), data_file("import-names")["modules"]
+    modules = {name.replace("-", "_"), *(module for module, projects in names.items() if name in projects)}
+    imported = {site.module.partition(".")[0] for path in scan.by_path for site in scan.imports(path)}
+    return bool(imported) and modules.isdisjoint(imported)
+
+
 def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]:
     scene = plan_scene(examination)
     numpy = scene.get("numpy") if scene else None
     if scene is None or numpy is None or numpy.version < Version("2"):
         return
     for view, evidence, besides in _wheels(scene):
+        idle = _is_idle(examination, resolution, view.name)
+        unused = "; no file of the project imports it, and nothing of the plan asks for it" if idle else ""
         yield RULE.finding(
             subject=view.name,
             message=(
                 f"`{view.name}` {view.version} was built against NumPy 1, and the resolution has numpy {numpy.version}"
+                f"{unused}"
             ),
+            severity=Severity.WARNING if idle else RULE.severity,
             evidence=(evidence,),
             remedy=Remedy(f"constrain numpy to below 2{besides}"),
             location=chain_to(resolution, view.name).location,
