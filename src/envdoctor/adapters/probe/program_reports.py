@@ -46,11 +46,13 @@ def as_collect_env(text: str) -> str | None:
 
 def _of_detection(text: str) -> Iterator[str]:
     """Read detectron2's table, and the lines of OpenMMLab's libraries."""
-    system = re.search(r"^\s*sys\.platform(?::\s*|\s{2,})(\w+)", text, re.MULTILINE)
+    system = re.search(r"^[^\S\n]*sys\.platform(?::\s*|\s{2,})(\w+)", text, re.MULTILINE)
     if system is None:
         return
     yield from _platform(system[1])
-    for name, said in re.findall(r"^\s*([A-Za-z][\w ,.]{1,40}?)(?::[^\S\n]+|[^\S\n]{2,})(\S.*)$", text, re.MULTILINE):
+    for name, said in re.findall(
+        r"^[^\S\n]*([A-Za-z][\w ,.]{1,40}?)(?::[^\S\n]+|[^\S\n]{2,})(\S.*)$", text, re.MULTILINE
+    ):
         yield from _row(name.strip(), said)
 
 
@@ -68,7 +70,7 @@ def _row(name: str, said: str) -> Iterator[str]:
 
 def _of_ultralytics(text: str) -> Iterator[str]:
     head = re.search(
-        rf"^\s*Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}(?: CUDA:\d+ \((.+?), \d+MiB\)| CPU)?",
+        rf"^[^\S\n]*Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}(?: CUDA:\d+ \((.+?), \d+MiB\)| CPU)?",
         text,
         re.MULTILINE,
     )
@@ -78,22 +80,22 @@ def _of_ultralytics(text: str) -> Iterator[str]:
     yield f"PyTorch version: {head[2]}"
     if head[3]:
         yield f"GPU 0: {head[3]}"
-    if system := re.search(r"^\s*OS {2,}(Linux|Windows|macOS|Darwin)", text, re.MULTILINE):
+    if system := re.search(r"^[^\S\n]*OS {2,}(Linux|Windows|macOS|Darwin)", text, re.MULTILINE):
         yield from _platform(system[1])
-    for name, version in re.findall(rf"^\s*([a-z][\w.-]+)\s+\S+ {_VERSION}[<>=!]", text, re.MULTILINE):
+    for name, version in re.findall(rf"^[^\S\n]*([a-z][\w.-]+)\s+\S+ {_VERSION}[<>=!]", text, re.MULTILINE):
         if name != "torch":
             yield f"[pip3] {name}=={version}"
 
 
 def _of_lightning(text: str) -> Iterator[str]:
-    if not re.search(r"^\s*\* (?:Lightning|Packages):", text, re.MULTILINE):
+    if not re.search(r"^[^\S\n]*\* (?:Lightning|Packages):", text, re.MULTILINE):
         return
-    for card in re.findall(r"^\s*- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.*)$", text, re.MULTILINE):
+    for card in re.findall(r"^[^\S\n]*- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.*)$", text, re.MULTILINE):
         yield f"GPU 0: {card.strip()}"
-    if system := re.search(r"^\s*- OS:\s+(\w+)", text, re.MULTILINE):
+    if system := re.search(r"^[^\S\n]*- OS:\s+(\w+)", text, re.MULTILINE):
         yield from _platform(system[1])
     seen: set[str] = set()
-    for name, version in re.findall(rf"^\s*- ([A-Za-z][\w.-]*):\s+{_VERSION}\s*$", text, re.MULTILINE):
+    for name, version in re.findall(rf"^[^\S\n]*- ([A-Za-z][\w.-]*):\s+{_VERSION}[^\S\n]*$", text, re.MULTILINE):
         if name in seen or name == "version":
             continue
         seen.add(name)
@@ -102,7 +104,7 @@ def _of_lightning(text: str) -> Iterator[str]:
 
 
 def _of_comfyui(text: str) -> Iterator[str]:
-    torch = re.search(rf"^\W*(?:\[[^\]\n]*\]\s*)?pytorch version: {_VERSION}", text, re.MULTILINE)
+    torch = re.search(rf"^[^\w\n]{{0,40}}(?:\[[^\]\n]*\]\s*)?pytorch version: {_VERSION}", text, re.MULTILINE)
     if torch is None or not re.search(r"^.{0,40}(?:Total VRAM \d|Set vram state to: )", text, re.MULTILINE):
         return
     yield f"PyTorch version: {torch[1]}"
