@@ -223,7 +223,7 @@ def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, othe
     )
 
 
-_CONDA_PATH = re.compile(r"^file:///\S*?(?:/croots?/|/conda-bld/|/feedstock_root/|/80754af9/|/abs_\w{9,}/)")
+_CONDA_PATH = re.compile(r"file:///\S{0,200}?(?:/croots?/|/conda-bld/|/feedstock_root/|/80754af9/|/abs_\w{9,}/)")
 """Where conda's channels build; `pip freeze` shows it as the address of what they have installed."""
 
 

@@ -107,7 +107,9 @@ def distribution(name: str, version: str, **more: str | bool | None) -> Installe
     )
 
 
-_MARKS = re.compile(r"> ?|\([^()\n]{0,80}\bpid=\d+[^()\n]{0,80}\) |[-*•] (?=[A-Za-z0-9][\w.-]*(?:\[[^\]\n]*\])?==)")
+_MARKS = re.compile(
+    r"> ?|\([^()\n]{0,80}\bpid=\d+[^()\n]{0,80}\) |[-*•] (?=[A-Za-z0-9][\w.-]{0,80}(?:\[[^\[\]\n]{0,80}\])?==)"
+)
 """What stands before each line that somebody quotes or lists, or that Ray prints for a worker."""
 
 

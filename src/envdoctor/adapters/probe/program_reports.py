@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 __all__ = ["as_collect_env"]
 
-_VERSION = r"(\d+(?:\.\d+)+[\w.+]*)"
+_VERSION = r"(\d{1,8}(?:\.\d{1,8}){1,5}[\w.+]{0,60})"
 _DISTRIBUTIONS = {
     "torchvision": "torchvision",
     "torchaudio": "torchaudio",
@@ -46,12 +46,12 @@ def as_collect_env(text: str) -> str | None:
 
 def _of_detection(text: str) -> Iterator[str]:
     """Read detectron2's table, and the lines of OpenMMLab's libraries."""
-    system = re.search(r"^[^\S\n]*sys\.platform(?::\s*|\s{2,})(\w+)", text, re.MULTILINE)
+    system = re.search(r"^[^\S\n]{0,8}sys\.platform(?::| )[^\S\n]{1,40}(\w{1,20})", text, re.MULTILINE)
     if system is None:
         return
     yield from _platform(system[1])
     for name, said in re.findall(
-        r"^[^\S\n]*([A-Za-z][\w ,.]{1,40}?)(?::[^\S\n]+|[^\S\n]{2,})(\S.*)$", text, re.MULTILINE
+        r"^[^\S\n]{0,8}([A-Za-z][\w ,.]{1,40}?)(?::[^\S\n]|[^\S\n]{2})[^\S\n]{0,40}(\S.{0,300})", text, re.MULTILINE
     ):
         yield from _row(name.strip(), said)
 
@@ -59,7 +59,7 @@ def _of_detection(text: str) -> Iterator[str]:
 def _row(name: str, said: str) -> Iterator[str]:
     version = re.match(_VERSION, said)
     if card := re.fullmatch(r"GPU (\d+)(?:,\d+)*", name):
-        yield f"GPU {card[1]}: {re.sub(r' *[(]arch=.*', '', said).strip()}"
+        yield f"GPU {card[1]}: {said.partition(' (arch=')[0].strip()}"
     elif name in ("GPU available", "CUDA available") and said.split()[0] in ("Yes", "No", "True", "False"):
         yield f"Is CUDA available: {said.startswith(('Yes', 'True'))}"
     elif version is not None and name in ("Python", "PyTorch"):
@@ -70,7 +70,8 @@ def _row(name: str, said: str) -> Iterator[str]:
 
 def _of_ultralytics(text: str) -> Iterator[str]:
     head = re.search(
-        rf"^[^\S\n]*Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}(?: CUDA:\d+ \((.+?), \d+MiB\)| CPU)?",
+        rf"^[^\S\n]{{0,8}}Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}"
+        r"(?: CUDA:\d{1,3} \(([^\n,]{1,80}), \d{1,9}MiB)?",
         text,
         re.MULTILINE,
     )
@@ -80,22 +81,26 @@ def _of_ultralytics(text: str) -> Iterator[str]:
     yield f"PyTorch version: {head[2]}"
     if head[3]:
         yield f"GPU 0: {head[3]}"
-    if system := re.search(r"^[^\S\n]*OS {2,}(Linux|Windows|macOS|Darwin)", text, re.MULTILINE):
+    if system := re.search(r"^[^\S\n]{0,8}OS {2,40}(Linux|Windows|macOS|Darwin)", text, re.MULTILINE):
         yield from _platform(system[1])
-    for name, version in re.findall(rf"^[^\S\n]*([a-z][\w.-]+)\s+\S+ {_VERSION}[<>=!]", text, re.MULTILINE):
+    for name, version in re.findall(
+        rf"^[^\S\n]{{0,8}}([a-z][\w.-]{{1,60}})[^\S\n]{{1,60}}\S{{1,4}} {_VERSION}[<>=!]", text, re.MULTILINE
+    ):
         if name != "torch":
             yield f"[pip3] {name}=={version}"
 
 
 def _of_lightning(text: str) -> Iterator[str]:
-    if not re.search(r"^[^\S\n]*\* (?:Lightning|Packages):", text, re.MULTILINE):
+    if not re.search(r"^[^\S\n]{0,8}\* (?:Lightning|Packages):", text, re.MULTILINE):
         return
-    for card in re.findall(r"^[^\S\n]*- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.*)$", text, re.MULTILINE):
+    for card in re.findall(r"^[^\S\n]{0,40}- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.{0,80})", text, re.MULTILINE):
         yield f"GPU 0: {card.strip()}"
-    if system := re.search(r"^[^\S\n]*- OS:\s+(\w+)", text, re.MULTILINE):
+    if system := re.search(r"^[^\S\n]{0,40}- OS:[^\S\n]{1,40}(\w{1,20})", text, re.MULTILINE):
         yield from _platform(system[1])
     seen: set[str] = set()
-    for name, version in re.findall(rf"^[^\S\n]*- ([A-Za-z][\w.-]*):\s+{_VERSION}[^\S\n]*$", text, re.MULTILINE):
+    for name, version in re.findall(
+        rf"^[^\S\n]{{0,40}}- ([A-Za-z][\w.-]{{0,60}}):[^\S\n]{{1,40}}{_VERSION}[^\S\n]{{0,8}}$", text, re.MULTILINE
+    ):
         if name in seen or name == "version":
             continue
         seen.add(name)
@@ -104,16 +109,16 @@ def _of_lightning(text: str) -> Iterator[str]:
 
 
 def _of_comfyui(text: str) -> Iterator[str]:
-    torch = re.search(rf"^[^\w\n]{{0,40}}(?:\[[^\]\n]*\]\s*)?pytorch version: {_VERSION}", text, re.MULTILINE)
+    torch = re.search(rf"^.{{0,40}}pytorch version: {_VERSION}", text, re.MULTILINE)
     if torch is None or not re.search(r"^.{0,40}(?:Total VRAM \d|Set vram state to: )", text, re.MULTILINE):
         return
     yield f"PyTorch version: {torch[1]}"
     if python := re.search(rf"Python version: {_VERSION}", text):
         yield f"Python version: {python[1]}"
-    if system := re.search(r"\*\* Platform: (\w+)", text):
+    if system := re.search(r"\*\* Platform: (\w{1,20})", text):
         yield from _platform(system[1])
-    device = re.search(r"Device: cuda:\d+ (.+?) : \w", text)
-    architecture = re.search(r"AMD arch: (gfx\w+)", text)
+    device = re.search(r"Device: cuda:\d{1,3} (\S.{0,80}?) : \w", text)
+    architecture = re.search(r"AMD arch: (gfx\w{1,8})", text)
     if device:
         yield f"GPU 0: {device[1]}{f' ({architecture[1]})' if architecture else ''}"
     if xformers := re.search(rf"xformers version: {_VERSION}", text):
