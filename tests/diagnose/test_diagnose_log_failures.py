@@ -619,3 +619,43 @@ def test_a_refusal_after_which_an_installer_found_another_way_is_no_conflict() -
     )
     assert _worst(refused) is Severity.ERROR
     assert _worst(f"{refused}falling back to the newest one\nSuccessfully installed voices-2.9") is not Severity.ERROR
+
+
+_NO_RUST = (
+    "$ pip install -r requirements.txt\n  error: subprocess-exited-with-error\n      error: can't find Rust compiler\n"
+    "  ERROR: Failed building wheel for tokenizers\n"
+)
+_NO_WHEELS = "Failed to build tokenizers\nerror: failed-wheel-build-for-install\n"
+_NO_VERSION = (
+    "ERROR: Could not find a version that satisfies the requirement voices==2.7 (from versions: 2.8, 2.9)\n"
+    "ERROR: No matching distribution found for voices==2.7\n"
+)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{_NO_RUST}$ pip install 'tokenizers>=0.19'\nSuccessfully installed tokenizers-0.20.3\n$ python main.py\ndone",
+        f"{_NO_RUST}{_NO_WHEELS}a@b:~$ pip install -r x.txt\nSuccessfully installed six-1.17.0 tokenizers-0.13.3",
+        f"{_NO_RUST}{_NO_WHEELS}$ uv pip install tokenizers\nInstalled 1 package in 3ms\n + tokenizers==0.20.3",
+        f"{_NO_VERSION}$ pip install voices\nSuccessfully installed voices-2.9",
+    ],
+)
+def test_a_package_that_a_later_install_put_in_is_no_failure_any_more(log: str) -> None:
+    assert _worst(log) in (None, Severity.INFO)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{_NO_RUST}{_NO_WHEELS}",
+        f"{_NO_RUST}$ pip install six\nSuccessfully installed six-1.17.0",
+        f"{_NO_RUST}  Failed to build tokenizers six\n$ pip install x\nSuccessfully installed tokenizers-0.20.3",
+        f"Successfully installed tokenizers-0.20.3\n{_NO_RUST}",
+        f"{_NO_VERSION}$ pip install voices\nSuccessfully installed voices-2.9\n{_TRACEBACK}ImportError: no avx2",
+        f"{_NO_VERSION.replace('2.7', '2.7+cu126')}$ pip install voices\nSuccessfully installed voices-2.9",
+        f"{_NO_VERSION}$ pip install choir\nSuccessfully installed choir-2.9",
+    ],
+)
+def test_another_package_or_an_earlier_install_makes_up_for_no_failure(log: str) -> None:
+    assert _worst(log) is Severity.ERROR

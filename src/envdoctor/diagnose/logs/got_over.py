@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from packaging.utils import canonicalize_name
+
 from envdoctor.diagnose.logs.log_lines import LogLine
+from envdoctor.install_words import left_by_installs
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Severity
 
@@ -66,6 +69,13 @@ _NO_END = re.compile(
     re.IGNORECASE,
 )
 _LAST_BAR = re.compile(r"\b100%\|")
+_NOT_PUT_IN = re.compile(
+    r"(?:Failed building wheel for|Could not build wheels for|satisfies the requirement|No matching distribution found"
+    r" for|Failed to build(?! installable\b)) `?([A-Za-z][\w.-]*(?![\w.-])(?!\S*\+)(?: [A-Za-z][\w.-]*(?=[ ,]|$))*)"
+)
+"""How pip and uv end where a package could not be put in; a build with a label is another than one without."""
+_AFTERWORDS = 3
+"""Lines behind that in which they say once more that something failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +108,21 @@ def _number(way: tuple[int, Severity | None]) -> int:
 
 def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
     """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
-    course = Course(tuple(failures), tuple(_ways(lines))[::-1])
+    later = _put_in_later(lines, {number for _, number in failures})
+    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1])
     return replace(course, left=next((begin for begin, _ in reversed(failures) if not course.way(begin)[1]), 0))
 
 
-def _ways(lines: Sequence[LogLine]) -> Iterator[tuple[int, Severity | None]]:
-    """Yield, last first, the lines that tell another way, where an end comes before the next command that is typed."""
+def _ways(lines: Sequence[LogLine], later: Collection[int]) -> Iterator[tuple[int, Severity | None]]:
+    """Yield, last first, the lines that tell another way, where an end comes before the next command that is typed.
+
+    ``later``: lines about what a later command did.
+    """
     ended = bool(lines) and _LAST_BAR.search(lines[-1].text) is not None
     for line in reversed(lines):
         typed = _PROMPT.match(line.text) is not None
         how = _way_of(line.text) if ended else None
+        how = Severity.INFO if line.number in later else how
         if typed or how:
             yield line.number, how
         ended = not typed and (ended or _is_end(line.text))
@@ -115,6 +130,20 @@ def _ways(lines: Sequence[LogLine]) -> Iterator[tuple[int, Severity | None]]:
 
 def _is_end(text: str) -> bool:
     return ENDS.search(text) is not None and not _NO_END.search(text)
+
+
+def _put_in_later(lines: Sequence[LogLine], failures: Collection[int]) -> frozenset[int]:
+    """Return the lines about packages that could not be put in and that a later install put in, whoever began it."""
+    last = {name: line.number for line in lines for name in left_by_installs(line.text)[0]}
+    found, until = set[int](), 0
+    for line in lines if last else ():
+        names = [canonicalize_name(name) for match in _NOT_PUT_IN.finditer(line.text) for name in match[1].split()]
+        if names or _PROMPT.match(line.text):
+            put_in = bool(names) and all(last.get(name, 0) > line.number for name in names)
+            until = line.number + _AFTERWORDS if put_in else 0
+        if line.number <= until and (names or line.number in failures):
+            found.add(line.number)
+    return frozenset(found)
 
 
 def _way_of(text: str) -> Severity | None:
