@@ -33,6 +33,7 @@ __all__ = ["BOUNDED", "Place", "expressions", "hostile_text"]
 
 BOUNDED = {
     "envdoctor.adapters.probe.binary_environment:_BINARY": "names of files, which have 255 characters at most",
+    "envdoctor.adapters.project.shell_lines:_IN_QUOTES": "asked at the beginning of a line alone",
     "envdoctor.diagnose.logs.conda_output:_PIXI_LEAF": "forty lines of a log, of which 4,000 characters are looked at",
     "envdoctor.diagnose.logs.solver_output:_PDM_ROW": "lines of a log, of which 4,000 characters are looked at",
     "envdoctor.diagnose.logs.unmet_output:_ROWS": "asked at the beginning of a line alone",

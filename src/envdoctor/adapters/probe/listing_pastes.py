@@ -29,7 +29,7 @@ _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _GLYPHS = re.compile(r"^[\s│├└─|+`\\-]*")
 _NODE = re.compile(
     rf"({_NAME})(?:\[[\w, -]*\])?(?: v(\d\S*)|==(\d\S*)"
-    r"| \[required: .*?, installed: (\d[^\]]*)\]| (\d\S*) \[ required: .*)"
+    r"| \[required: .*?, installed: (\d[^,\]]*)\]| (\d\S*) \[ required: .*)"
 )
 """uv's, pipdeptree's and PDM's nodes."""
 _ROOT = re.compile(rf"({_NAME}) (\d\S*)(?: |$)")

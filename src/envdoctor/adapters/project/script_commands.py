@@ -13,7 +13,7 @@ __all__ = ["commands"]
 
 _SHELLS, _HANDS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su"}), re.compile(r"-[a-z]*c")
 _KEPT = re.compile(r"^(?:[A-Za-z_]\w*=)?\$\((?P<inside>.*)\)$", re.S)
-_INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\b.*\binstall\b", re.S)
+_INSTALLER, _INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\b"), re.compile(r"\binstall\b")
 _OF_WINDOWS = {
     "cmd": (re.compile(r"/[ck]", re.I), Dialect.CMD),
     "powershell": (re.compile(r"-c(?:ommand)?", re.I), Dialect.POWERSHELL),
@@ -105,7 +105,8 @@ def _of_posix(words: Sequence[Word]) -> _Handed | None:
         return _Handed(at, " ".join(word.text for word in words[at + 1 :]), Dialect.POSIX, same=True)
     for place, word in enumerate(words[:_NEAR]):
         kept = _KEPT.match(word.text)
-        if kept is not None and _INSTALLS.search(kept["inside"]):
+        installer = _INSTALLER.search(kept["inside"]) if kept is not None else None
+        if kept is not None and installer is not None and _INSTALL.search(kept["inside"], installer.end()):
             return _Handed(place, kept["inside"], Dialect.POSIX)
     at = next((at for at, word in enumerate(words[:_NEAR]) if word.text.rpartition("/")[2] in _SHELLS), -1)
     if at < 0 or words[0].text in {"echo", "printf"}:

@@ -15,7 +15,7 @@ from envdoctor.model.project import LeftOut
 
 __all__ = ["jumped"]
 
-_JUMP = re.compile(r"(?:^|\s)(?:(call)\s+:|goto\s*:?\s*)([\w.+-]+)", re.I)
+_JUMP = re.compile(r"(?:^|\s)(?:(call)\s+:|goto\s*(?::\s*)?)([\w.+-]+)", re.I)
 _LEAVES = re.compile(r"(?:(?:then|else|do|\{)\s+)*exit\b|goto\s*:?eof\b", re.I)
 _MOST = 200_000
 """Commands times installs, beyond which nobody looks."""

@@ -33,7 +33,7 @@ _ROWS = (
     ),
 )
 _TREE_OWNER = re.compile(rf"\* ({_NAME})==(\S+)")
-_TREE_ROW = re.compile(rf"- ({_NAME}) \[required: (.+?), installed: (.+?)\]")
+_TREE_ROW = re.compile(rf"- ({_NAME}) \[required: (.+?), installed: ([^,\]]+)\]")
 
 
 def unmet_in(lines: Sequence[LogLine]) -> Iterator[tuple[LogLine, Unmet]]:
