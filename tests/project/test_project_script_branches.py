@@ -510,3 +510,36 @@ def test_blocks_in_one_another_take_no_square_of_their_number(read_files, name, 
     begun = time.process_time()
     read_files({name: f"pip install own\n{text}"}, at=name)
     assert time.process_time() - begun < 15
+
+
+CHOICES = {
+    "a.bat": 'set /p c=\nif "%c%"=="1" (\n  pip install {}\n)\nif "%c%" EQU "2" pip install {}\npip install {}\n',
+    "a.sh": 'read c\nif [ "$c" = "1" ]; then\n  pip install {}\nfi\n[[ $c == 2 ]] && pip install {}\npip install {}\n',
+    "a.ps1": "if ($c -eq '1') {{\n  pip install {}\n}}\nif ($c -eq 2) {{ pip install {} }}\npip install {}\n",
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_is_installed_for_other_values_of_one_variable_excludes_each_other(read_files, name):
+    text = CHOICES[name].format("a==1", "a==2", "b")
+    project = read_files({name: text}, at=name)
+    assert [one.pep508 for one in project.requirements] == ["a==1", "b"]
+    assert [one.reason for one in project.left_out] == [LeftOut.BRANCH]
+    text = CHOICES[name].format(f"a==1 {INDEX}rocm6.0", f"a==2 {INDEX}cpu", "b")
+    project = read_files({name: text}, at=name, target_backend="cpu")
+    assert project.requirements[0].pep508 == "a==2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'for c in "$@"; do\n  [ $c = 1 ] && pip install a\n  [ $c = 2 ] && pip install b\ndone\n',
+        "read c\n[ $c = 1 ] && pip install a\nread c\n[ $c = 2 ] && pip install b\n",
+        "while [ $# -gt 0 ]; do\n  [ $1 = x ] && pip install a\n  [ $1 = y ] && pip install b\n  shift\ndone\n",
+        "[ $c = 1 ] && pip install a\n[ $d = 2 ] && pip install b\n",
+        "[ $c = 1 ] && pip install a\n[ $c != 2 ] && pip install b\n",
+    ],
+)
+def test_what_is_installed_for_values_that_come_one_after_the_other_is_added_up(read_files, text):
+    project = read_files({"a.sh": text}, at="a.sh")
+    assert [one.pep508 for one in project.requirements] == ["a", "b"]

@@ -23,7 +23,7 @@ from envdoctor.adapters.project.other_installers import (
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
 from envdoctor.adapters.project.script_commands import commands
-from envdoctor.adapters.project.script_conditions import JudgedFor
+from envdoctor.adapters.project.script_conditions import JudgedFor, of_other_choices
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_functions import with_calls, with_calls_of_powershell
 from envdoctor.adapters.project.script_jumps import jumped
@@ -135,6 +135,10 @@ def _read(draft: Draft, script: Script) -> None:
     if not script.folders.starts:  # else each instruction or line is a script of its own
         instead = {**instead, **jumped(listed, first, places, conditions, target, dialect)}
         first = [at for at in first if at not in instead]
+        before = [[conditions.get(each, "") for each in places[at]] + _asked_before(listed, at) for at in first]
+        blocks = [[each.block for each in places[at]] for at in first]
+        instead |= dict.fromkeys(of_other_choices(listed, first, before, blocks, target), LeftOut.BRANCH)
+        first = [at for at in first if at not in instead]
     said = [" ".join(word.text for word in listed[at].words) for at in first]
     counting = taken([places[at] for at in first], conditions, target, said)
     for at, (command, call, path) in enumerate(zip(listed, calls, places, strict=True)):
@@ -149,6 +153,12 @@ def _read(draft: Draft, script: Script) -> None:
             _run(draft, script, call, command, exports.of(at, listed, places), checked=checked)
         elif call is not None:
             _leave_out(draft, script, command, LeftOut.BRANCH)
+
+
+def _asked_before(listed: Sequence[Command], at: int) -> list[str]:
+    """Return what a command asks itself, and what is asked by the one that ``&&`` joins to it."""
+    joined = at > 0 and listed[at - 1].joined == "&&"
+    return [" ".join(word.text for word in one.words) for one in listed[at - joined : at + 1]]
 
 
 def _of_other_stages(

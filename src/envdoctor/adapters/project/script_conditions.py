@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 
+from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["JudgedFor", "compared"]
+__all__ = ["JudgedFor", "compared", "of_other_choices"]
 
 _SYSTEMS = (
     ("darwin", re.compile(r"darwin|macos|\bosx\b", re.I)),
@@ -72,3 +74,78 @@ def compared(condition: str) -> Sequence[str]:
     if first.startswith("$") or not re.search(r"[\s=]", last):
         return [pattern.strip("*") for pattern in last.split("|")]
     return _EQUALS.findall(condition)
+
+
+_ASKED = re.compile(
+    r"^(?:\[\[?|test) \$\{?(?P<posix>\w+)\}? (?:={1,2}|-eq) (?P<is_posix>[\w.+-]+)(?: \]\]?)?$"
+    r"|^\s*(?:else\s+)?if\s+(?:/i\s+)?\"?[%!](?P<cmd>\w+)[%!]\"?\s*(?:==|\bequ\b)\s*\"?(?P<is_cmd>[\w.+-]+)\"?(?=\s|$)"
+    r"|^\s*(?:else\s*)?if\s*\(\s*\$(?P<ps>\w+)\s+-i?eq\s+[\"']?(?P<is_ps>[\w.+-]+)[\"']?\s*\)\s*$",
+    re.I,
+)
+"""A variable that is compared with one value."""
+_TAKES_ANEW = frozenset({"read", "set"})
+_NAME = re.compile(r"\$?(?P<name>\w+)")
+
+
+def of_other_choices(
+    listed: Sequence[Command],
+    installs: Sequence[int],
+    conditions: Sequence[Sequence[str]],
+    blocks: Sequence[Collection[int]],
+    target: JudgedFor,
+) -> set[int]:
+    """Return the installs for another value of a variable than one for which something is installed.
+
+    ``conditions``: what is asked before each install, and ``blocks`` where: branches of one are no matter of this. The
+    first one for the target counts.
+    """
+    all_said = {said for each in conditions for said in each}
+    found = {said: match for said in all_said if (match := _ASKED.match(said))}
+    asked = [[found[said] for said in each if said in found] for each in conditions]
+    if sum(map(bool, asked)) < 2:
+        return set()
+    set_at, looped = _set_at(listed), _looped(listed)
+    values: list[dict[tuple[str, int], str]] = []
+    for at, matches in zip(installs, asked, strict=True):
+        named = {(one["posix"] or one["cmd"] or one["ps"]).lower(): one for one in matches}
+        values.append(
+            {
+                (name, bisect_left(set_at.get(name, ()), at)): one["is_posix"] or one["is_cmd"] or one["is_ps"]
+                for name, one in named.items()
+                if name not in looped and not (name.isdecimal() and "shift" in looped)
+            }
+        )
+    order = range(len(installs))
+    said = [" ".join(word.text for word in listed[at].words) for at in installs]
+    unfit = {one for one in all_said if not target.may_have(one)}
+    fits = [unfit.isdisjoint(conditions[n]) and target.is_served(said[n]) for n in order]
+    chosen: dict[tuple[str, int], tuple[str, Collection[int]]] = {}
+    others: set[int] = set()
+    for number in sorted(order, key=lambda n: not fits[n]):
+        before = [(chosen[key], value) for key, value in values[number].items() if key in chosen]
+        if any(one != value and set(blocks[number]).isdisjoint(where) for (one, where), value in before):
+            others.add(installs[number])
+        else:
+            for key, value in values[number].items():
+                chosen.setdefault(key, (value, blocks[number]))
+    return others
+
+
+def _set_at(listed: Sequence[Command]) -> dict[str, list[int]]:
+    """Return by variable the commands that may give it another value."""
+    found: dict[str, list[int]] = {}
+    for at, command in enumerate(listed):
+        texts = [word.text.lower() for word in command.words]
+        names = [text.partition("=")[0] for text in texts if "=" in text or not _TAKES_ANEW.isdisjoint(texts[:2])]
+        names += texts[:1] if texts[1:2] == ["="] else []
+        for name in {match["name"] for text in names if (match := _NAME.match(text))}:
+            found.setdefault(name, []).append(at)
+    return found
+
+
+def _looped(listed: Sequence[Command]) -> set[str]:
+    """Return the variables that loops give one value after the other, and `shift` where that is used."""
+    texts = [[word.text.lower() for word in command.words[:2]] for command in listed]
+    found = {name for first, *rest in texts for name in rest if first in ("for", "select")}
+    found |= {first.lstrip("$") for first, *rest in texts if rest == ["in"]}
+    return found | {"shift" for each in texts if "shift" in each}
