@@ -356,6 +356,16 @@ def test_shared_files_are_counted() -> None:
     assert "own the same files" in blind.message
 
 
+def test_who_brings_one_of_two_that_share_files_is_named() -> None:
+    brought = resolved(
+        "onnxruntime==1.20.1", wanted_by=[by_distribution("onnxruntime<2,>=1.14", "faster-whisper", "1.2")]
+    )
+    (finding,) = found("RES203", resolved("faster-whisper==1.2"), brought, resolved("onnxruntime-gpu==1.20.1"))
+    assert [item.what for item in finding.evidence if "->" in item.what] == [
+        f"`faster-whisper==1.2` ({require('faster-whisper==1.2').origin}) -> onnxruntime"
+    ]
+
+
 def _cv2(name: str, version: str, binary: str) -> dict[str, str]:
     record = f"cv2/__init__.py,sha256=one,1\ncv2/cv2.abi3.so,sha256={binary},1\n"
     return {"cv2/__init__.py": "", "cv2/cv2.abi3.so": "", f"{name}-{version}.dist-info/RECORD": record}

@@ -68,6 +68,7 @@ def test_a_file_of_another_kind_is_refused(read_files):
     with pytest.raises(ProjectFileError, match="no line of it is a requirement") as raised:
         read_files({"passwd": text}, at="passwd")
     assert raised.value.line == 1
+    assert "`check --log` reads a log" in str(raised.value)
 
 
 def test_one_bad_line_of_a_list_goes_on(read_files):

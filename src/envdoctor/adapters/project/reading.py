@@ -136,7 +136,8 @@ def _check_claim(draft: Draft, path: Path) -> None:
     wrong = [each for each in draft.problems if each.kind is ReadingProblemKind.INVALID_REQUIREMENT]
     if form_of(path) is not Form.REQUIREMENTS or _NAMED_AS_LIST.search(path.name) or read or not wrong:
         return
-    message = f"not what it claims to be: no line of it is a requirement (the first: `{wrong[0].text[:80]}`)"
+    message = f"not what it claims to be: no line of it is a requirement (the first: `{wrong[0].text[:80]}`); "
+    message += "`check --log` reads a log, `check --installed` a listing"
     raise ProjectFileError(draft.shown(path), wrong[0].origin.line, message)
 
 

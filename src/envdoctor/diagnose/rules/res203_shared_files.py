@@ -104,17 +104,19 @@ def _finding(
         count += f", {len(different)} of them with other content,"
     where = f"`{family.tree}/`"
     kept, _ = what_to_take(examination, family, [item.name for item in found])
-    chain = chain_to(resolution, found[-1].name)
+    chains = [chain_to(resolution, item.name) for item in found]
+    brought = [Evidence(str(chain), "brought in") for chain in chains if chain.root is not None and chain.names[1:]]
     rows = [(path, "other content in each") for path in different or ()]
     rows += [(path, "in each of them") for path in shared or () if path not in (different or ())]
-    seen = tuple(Evidence(path, where_seen) for path, where_seen in rows[:_MOST])
+    seen = [Evidence(path, where_seen) for path, where_seen in rows[:_MOST]]
+    known = Evidence(f"these distributions all own {where}", "what is known of their wheels")
     return RULE.finding(
         subject=found[0].name,
         message=f"{names} own {count} in {where} {end}",
         severity=severity,
-        evidence=seen or (Evidence(f"these distributions all own {where}", "what is known of their wheels"),),
+        evidence=(*brought, *(seen or [known])),
         remedy=Remedy(f"{kept}; in an environment that has both, uninstall both and install one"),
-        location=chain.location,
+        location=chains[-1].location,
         packages=tuple(item.name for item in found),
     )
 
