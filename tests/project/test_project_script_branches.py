@@ -474,6 +474,8 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
     [
         ("i.bat", 'if "%1"=="rocm" (pip install two) else (pip install one)\npip install three\n'),
         ("i.bat", 'if "%1"=="rocm" (echo pip & pip install two) else (pip install one)\npip install three\n'),
+        ("i.bat", 'if "%1"=="rocm" (pip install two) else pip install one\npip install three\n'),
+        ("i.bat", 'if "%1"=="rocm" (\n  pip install two\n) else pip install one\npip install three\n'),
         ("i.ps1", "if ($G -eq 'rocm') { pip install two } else { pip install one }\npip install three\n"),
         ("i.ps1", "switch ($G) { 'rocm' { pip install two } 'cuda' { pip install one } }\npip install three\n"),
     ],

@@ -294,6 +294,10 @@ def _of_brackets(
                 walk.closed = None
             before = ""
             paths.append((at, walk.path))
+        if dialect is Dialect.CMD and walk.closed is not None and _ELSE.match(line[at:].lstrip()):
+            walk.go_on(raw[at:])  # One command, without brackets.
+            paths.append((at + 1, walk.path))
+            walk.leave()
         before = line[at:]
         yield number, raw, paths
 
