@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -312,3 +313,11 @@ def test_a_terminals_colours_are_no_part_of_a_listing():
 )
 def test_the_paths_in_a_listing_tell_its_system(text: str, platform: str | None):
     assert read_listing(text, "pasted.txt").told.platform == (platform or "")
+
+
+def test_a_listing_of_conda_s_takes_no_square_of_its_length():
+    rows = "".join(f"package{number} 1.{number} py310_0 conda-forge\n" for number in range(20_000))
+    begun = time.process_time()
+    listing = read_listing(f"# packages in environment at /opt/conda:\n# Name Version Build Channel\n{rows}", "x.txt")
+    assert len(listing.distributions) == 20_000
+    assert time.process_time() - begun < 8

@@ -123,8 +123,7 @@ def add_conda_row(listing: Listing, name: str, version: str, build: str, channel
     if found is not None and found.name in _OF_TORCH:
         found = replace(found, build_label=_label_of_build(build))
     # `pytorch` and `pytorch-gpu`, `matplotlib` and `matplotlib-base` are one distribution of Python.
-    known = {item.name for item in listing.distributions}
-    if found is not None and (pypi or canonicalize_name(called) not in known):
+    if found is not None and (pypi or canonicalize_name(called) not in listing.names()):
         listing.distributions.append(found)
 
 

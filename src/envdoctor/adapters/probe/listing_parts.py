@@ -67,6 +67,14 @@ class Listing:
     has_requirements: bool = False
     partial: bool = False
     """True where the listing names a choice of distributions only."""
+    _names: set[str] = field(default_factory=set)
+    _named: int = 0
+
+    def names(self) -> set[str]:
+        """Return what its distributions are called; a listing of many asks it at each line."""
+        self._names.update(item.name for item in self.distributions[self._named :])
+        self._named = len(self.distributions)
+        return self._names
 
     def set_python(self, text: str) -> None:
         """Take the interpreter's version from ``text``, where it begins with one."""
