@@ -256,7 +256,7 @@ def test_an_extra_without_a_file_for_the_nearest_python_is_not_known_not_to_hold
         ),
         ("ARG PY=3.9\nFROM python:${PY}-slim AS Base\nFROM base\nRUN pip install alpha\n", "3.9"),
         ("FROM node:20 AS web\nRUN npm i\nFROM python:3.9\nRUN pip install alpha\n", "3.9"),
-        ("FROM python:3.9\nRUN pip install alpha\nFROM python:3.10\nRUN pip install beta\n", "3.12"),
+        ("FROM python:3.9\nRUN pip install alpha\nFROM python:3.10\nRUN pip install beta\n", "3.10"),
         ("FROM python:3.9\nRUN pip install alpha\nFROM ubuntu:22.04\nRUN pip install beta\n", "3.12"),
         ("FROM python:3\nRUN pip install alpha\n", "3.12"),
         ("FROM mine/python:3.9\nRUN pip install alpha\n", "3.12"),
