@@ -42,16 +42,16 @@ _LINE_END = re.compile(r"(?<!\\)\\n")
 SEAM = "\x1e"
 """Stands between lines that one line of the log holds."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
-_CLOCK = r"\d\d?:\d\d:\d\d(?:[.,]\d+)?"
+_CLOCK = r"\d\d?:\d\d:\d\d(?:[.,-]\d+)?"
 _DATE = rf"\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
 _BEFORE = re.compile(
     rf"(?:(?:#\d+ )?\d+\.\d{{2,3}}|(?:stdout|stderr) [FP]|[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
     rf"|[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ [\w./-]+(?:\[\d+\])?:"
-    rf"|\[(?!{_LEVEL}\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\[!\]|\(\w+"
+    rf"|\[(?! ?{_LEVEL} ?\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\[!\]|\(\w+"
     rf" pid=\d+[^)]*\)|##\[error\]|::error::|E (?= {{2}}))(?=\s|$)\s?"
 )
 """A container's name, a time, a logger's brackets, the mark of ComfyUI's manager; each may stand before the others."""
-_SAID = re.compile(rf"(?:\[({_LEVEL})\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
+_SAID = re.compile(rf"(?:\[ ?({_LEVEL}) ?\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
 EXCEPTIONS = "(?:Error|Exception|Failure|Failed|Fault|Timeout|NotFound|Conflict)"
 """How classes of exceptions are called, at their end."""
 _PLACE = (
@@ -81,11 +81,12 @@ _OF_GLOG = re.compile(
     r"|FD from fork parent|ALTS creds ignored|grpc_wait_for_shutdown)"
 )
 """A line of the level E, as Google's loggers write it; those of the level F are failures whatever they say."""
-_OF_TENSORRT = re.compile(
-    r"(?:\[[\d/: -]{10,25}\] )?(?:\[TRT\] \[([VIWEF])\]|\[([VIWEF])\] (?=\[TRT\]|Error\[\d+\]: ))"
+_OF_LETTERS = re.compile(
+    r"(?:\[[\d/: -]{10,25}\] )?(?:\[TRT\] \[([VIWEF])\]"
+    r"|\[([VIWEF])\] (?=\[TRT\]|Error\[\d+\]: |\S{1,300}\.\w{1,4}:\d+:))"
 )
-"""Its levels, each a letter between brackets, before or behind its name; trtexec leaves the name out."""
-_TENSORRT = {"V": "debug", "I": "info", "W": "warning", "E": "error", "F": "fatal"}
+"""TensorRT's levels, letters between brackets on each side of its name; trtexec has no name, k2 a place in the code."""
+_LETTERS = {"V": "debug", "I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _MILD = {"trace", "debug", "info", "notice", "warn", "warning"}
 _GRAVE = {"error", "critical", "fatal", "severe"}
 
@@ -166,6 +167,6 @@ def _line(number: int, row: str) -> LogLine:
     stripped = rest.lstrip()
     if not level and _OF_GLOG.match(stripped):
         level = "error"
-    if found := _OF_TENSORRT.match(row):
-        level = _TENSORRT[found[1] or found[2]]
+    if found := _OF_LETTERS.match(row):
+        level = _LETTERS[found[1] or found[2]]
     return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level)
