@@ -210,6 +210,14 @@ OLD = "pip install torch==2.1.0"
         ("a.ps1", f"{TORCH} || {OLD}"),
         ("a.ps1", f"{TORCH}\nif ($LASTEXITCODE -ne 0) {{\n  {OLD}\n}}"),
         ("a.ps1", f"try {{\n  {TORCH}\n}} catch {{\n  {OLD}\n}}"),
+        ("a.sh", f"if {TORCH}; then\n  echo fine\nelse\n  {OLD}\nfi"),
+        ("a.sh", f"if {TORCH}; then :\nelif {OLD}; then :\nelse if x; then {OLD}; else {OLD}; fi; fi"),
+        ("a.sh", f"{TORCH}\nif [ $? -eq 0 ]; then echo fine; else {OLD}; fi"),
+        ("a.bat", f"{TORCH}\nif %errorlevel% equ 0 (\n  echo fine\n) else (\n  {OLD}\n)"),
+        ("a.bat", f"{TORCH}\nif not errorlevel 1 (\n  echo fine\n) else {OLD}"),
+        ("a.bat", f"{TORCH}\nif %errorlevel% geq 1 (\n  {OLD}\n)"),
+        ("a.ps1", f"{TORCH}\nif ($LASTEXITCODE -eq 0) {{ echo fine }}\nelse {{ {OLD} }}"),
+        ("a.ps1", f"{TORCH}\nif ($?) {{ echo fine }} elseif ($x) {{ {OLD} }} else {{ {OLD} }}"),
     ],
 )
 def test_what_runs_where_an_install_fails_is_named_and_not_added_up(read_files, name, text):

@@ -21,9 +21,10 @@ from envdoctor.adapters.project.other_installers import (
     script_run_by,
 )
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
-from envdoctor.adapters.project.script_branches import branches_of, fallbacks, group_after, taken
+from envdoctor.adapters.project.script_branches import branches_of, taken
 from envdoctor.adapters.project.script_commands import commands
 from envdoctor.adapters.project.script_conditions import JudgedFor, of_other_choices
+from envdoctor.adapters.project.script_fallbacks import fallbacks, group_after
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_functions import with_calls, with_calls_of_powershell
 from envdoctor.adapters.project.script_jumps import jumped

@@ -1,143 +1,18 @@
-"""Parts of a script of which one runs: of `if` and `case`, and of ``a || b``; only one of them is added up."""
+"""Parts of a script of which one runs, those of `if`, `case` and `switch`: only one of them is added up."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from envdoctor.adapters.project.script_conditions import JudgedFor, compared
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.project import LeftOut
 
-__all__ = ["Branch", "branches_of", "failed", "fallbacks", "group_after", "taken"]
+__all__ = ["Branch", "branches_of", "taken"]
 
-_TESTS = ("[", "[[", "test")
 _WITHIN = ("then", "do", "else", "{")
-_CHAINED = ("&&", "||")
-_LONGEST_CHAIN = 100
-"""Commands held together, of which it is asked what they are to the last of them."""
-_LONGEST_GROUP = 1_000
-"""Commands in brackets or of a branch that are looked at for one that stands before or behind them."""
-_FAILED = re.compile(
-    r"\$\?\s*(?:-ne|-gt|!=|>)\s*\"?0|\$\{?lastexitcode\}?\s*-ne\s*0|(?:-not|!)\s*\$\?"
-    r"|(?<!not )errorlevel\s+1|errorlevel[%!]\"?\s*(?:neq|gtr)\s*\"?0"
-    r"|\bnot\s+\"?[%!]errorlevel[%!]\"?\s*(?:==|equ)\s*\"?0",
-    re.I,
-)
-
-
-def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Mapping[int, LeftOut]:
-    """Return which installs do not run where another one does, and why; ``installs`` tells which commands install."""
-    found = dict.fromkeys(_for_another_target(listed, installs, target), LeftOut.BRANCH)
-    if len(found) == sum(installs):
-        found = {}  # Nothing would be left: the script is read in want of one for the target.
-    passed = 0
-    """Where the last one ends that does not run as another does: what is inside is done with."""
-    for at, command in enumerate(listed):
-        if at + 1 < passed:
-            continue
-        said = _said(command)
-        if command.joined == "||":
-            tried = found.get(at) is LeftOut.FALLBACK or any(
-                installs[each] and each not in found for each in _chain_before(listed, at)
-            )
-            instead = group_after(listed, at) if tried else range(0)
-        elif at in found:
-            continue  # So is what follows it there.
-        elif said.startswith("if ! ") and installs[at]:
-            instead = _then(listed, at)
-        elif failed(said) and _is_after_install(listed, installs, at):
-            instead = range(at, at + 1) if installs[at] else _body(listed, at)
-        elif said == "catch" and any(installs[each] for each in _group_before(listed, at)):
-            instead = group_after(listed, at)
-        else:
-            continue
-        passed = max(passed, instead.stop)
-        found |= {each: LeftOut.FALLBACK for each in instead if installs[each] and each not in found}
-    return found
-
-
-def failed(said: str) -> bool:
-    """Return whether a condition asks whether the command before it has failed."""
-    return _FAILED.search(said) is not None
-
-
-def _for_another_target(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Iterator[int]:
-    """Yield the installs before which ``&&`` asks for a system, or a card, that is not the target's."""
-    for at, _ in enumerate(listed):
-        before = at
-        while installs[at] and max(0, at - _LONGEST_CHAIN) < before and listed[before - 1].joined == "&&":
-            before -= 1
-            if listed[before].words[0].text in _TESTS and not target.may_have(_said(listed[before])):
-                yield at
-                break
-
-
-def _is_after_install(listed: Sequence[Command], installs: Sequence[bool], at: int) -> bool:
-    """Return whether a condition is that of an ``if`` right after an install; brackets make it a command of its own."""
-    apart = at > 0 and _said(listed[at - 1]) == "if"
-    asks = apart or _said(listed[at]).startswith("if ")
-    before = at - 2 if apart else at - 1
-    return asks and before >= 0 and installs[before]
-
-
-def group_after(listed: Sequence[Command], at: int) -> range:
-    """Return what follows a command: the commands of a group in brackets, or the one command."""
-    return _brackets_after(listed, at) or range(at + 1, min(at + 2, len(listed)))
-
-
-def _brackets_after(listed: Sequence[Command], at: int) -> range:
-    end, last = at + 1, min(len(listed), at + _LONGEST_GROUP)
-    while end < last and listed[end].depth > listed[at].level:
-        end += 1
-    return range(at + 1, end)
-
-
-def _chain_before(listed: Sequence[Command], at: int) -> range:
-    """Return the commands up to this one that ``&&``, ``||`` and brackets hold together."""
-    level = listed[at].level
-    start = at
-    while True:
-        while start and listed[start].depth > level and listed[start - 1].depth > level:
-            start -= 1
-        ends = not start or listed[start - 1].level != level or listed[start - 1].joined not in _CHAINED
-        if ends or at - start > _LONGEST_CHAIN:
-            return range(start, at + 1)
-        start -= 1
-
-
-def _group_before(listed: Sequence[Command], at: int) -> Iterable[int]:
-    start, first = at, max(0, at - _LONGEST_GROUP)
-    while start > first and listed[start - 1].depth > listed[at].depth:
-        start -= 1
-    return range(start, at)
-
-
-def _body(listed: Sequence[Command], at: int) -> range:
-    """Return what an ``if`` holds, in the words of its shell."""
-    in_words = at + 1 < len(listed) and listed[at + 1].words[0].text == "then"
-    return _then(listed, at) if in_words else _brackets_after(listed, at)
-
-
-def _then(listed: Sequence[Command], at: int) -> range:
-    """Return the commands from ``then`` to ``else`` or ``fi``."""
-    open_blocks = 0
-    last = min(len(listed), at + _LONGEST_GROUP)
-    for end in range(at + 1, last):
-        first, *second = (word.text for word in listed[end].words[:2])
-        if not open_blocks and first in ("elif", "else", "fi"):
-            return range(at + 1, end)
-        opens = first == "if" or (first in ("then", "else", "do") and second == ["if"])
-        open_blocks += opens - (first == "fi")
-    return range(at + 1, last)
-
-
-def _said(command: Command) -> str:
-    return " ".join(word.text for word in command.words).lower().lstrip("@")
-
-
 _QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
 _IF, _ELSE = re.compile(r"\bif\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
 _SWITCH = re.compile(r"\bswitch\b", re.I)

@@ -7,8 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from envdoctor.adapters.project.script_branches import Branch, failed
+from envdoctor.adapters.project.script_branches import Branch
 from envdoctor.adapters.project.script_conditions import JudgedFor
+from envdoctor.adapters.project.script_fallbacks import failed
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import LeftOut
