@@ -243,7 +243,7 @@ def test_pip_inspect_tells_requirements_and_markers(diagnose):
         ("# a comment\nDear doctor, my torch is ill\n", 2, "is of no listing that is known"),
         ("{\n 'x'\n}", 2, "this is not JSON"),
         ('{"a": 1}', 1, "this JSON is neither"),
-        ("[1, 2]", 1, "this JSON is neither"),
+        ('["a"]', 1, "this JSON is neither"),
         ('[{"name": "a"}]', 1, "entry [0] has no `name` and `version`"),
         ('{"installed": [{"metadata": {}}]}', 1, "installed[0] has no `metadata`"),
         ("# only comments\n", 1, "no installed distribution is listed"),
@@ -256,6 +256,23 @@ def test_what_is_no_listing_is_refused_with_the_line(text, line, says):
     assert (caught.value.path, caught.value.line) == ("pasted.txt", line)
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"pasted.txt:{line}: ")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[me@here ~]$ pip freeze",
+        "[root@a ~]# pip list",
+        "In [1]: !pip list",
+        "!pip list",
+        ">pip freeze",
+        "\u279c  x pip list",
+    ],
+)
+def test_the_command_before_a_listing_is_no_line_of_it(before: str):
+    listing = read_listing(f"{before}\ntorch==2.2.0+cu121\nnumpy==2.1.0\n", "pasted.txt")
+    assert {item.name: item.version for item in listing.distributions} == {"torch": "2.2.0+cu121", "numpy": "2.1.0"}
+    assert EnvironmentProblemKind.UNREADABLE_LINE not in {item.kind for item in listing.problems}
 
 
 PIP_JSON = '[{"name": "torch", "version": "2.2.0+cu121"}, {"name": "numpy", "version": "2.1.0"}]'

@@ -281,6 +281,7 @@ LINUX_CUDA = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backe
     [
         # What conda built is no wheel of the default index, which for Windows has torch for the CPU alone.
         (_COLLECTED, (), set()),
+        (_COLLECTED.replace("PyTorch: 12.1", "PyTorch: Could not collect").replace("True", "False"), (), set()),
         (_EXPORTED, WINDOWS_CUDA, set()),
         (_FROZEN, WINDOWS_CUDA, set()),
         # A label is of no build of conda's, whatever else is.

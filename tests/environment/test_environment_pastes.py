@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from envdoctor.adapters.probe.host_pastes import facts_of_paste
 from envdoctor.adapters.probe.listing import ListingError, read_listing
 from envdoctor.cli.main import main
 from envdoctor.ports import UsageError
@@ -282,3 +283,66 @@ def test_a_listing_may_be_quoted_or_listed(tmp_path, capsys, mark):
     (tmp_path / "paste.txt").write_text("".join(f"{mark}{pin}\n" for pin in pins), encoding="utf-8")
     assert main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "paste.txt")]) == 1
     assert "ADV006" in {item["rule"] for item in json.loads(capsys.readouterr().out)["findings"]}
+
+
+LIGHTNING_OF_A_MAC = """* Lightning:
+\t- torch:             2.6.0
+\t- torchvision:       0.21.0
+* System:
+\t- OS:                Darwin
+\t- processor:         arm
+\t- python:            3.10.9
+\t- release:           22.4.0
+\t- version:           Darwin Kernel Version 22.4.0
+"""
+OLD_LIGHTNING = """* CUDA:
+\t- GPU:
+\t\t- Tesla V100-SXM2-32GB
+\t\t- Tesla T4
+* Packages:
+\t- numpy:             1.19.2
+\t- pyTorch_debug:     False
+\t- pyTorch_version:   1.7.0
+* System:
+\t- OS:                Linux
+\t- python:            3.8.5
+"""
+
+
+@pytest.mark.parametrize(
+    ("paste", "versions", "told"),
+    [
+        (LIGHTNING_OF_A_MAC, {"torch": "2.6.0", "torchvision": "0.21.0"}, {"os": "macos", "arch": "arm64"}),
+        (
+            OLD_LIGHTNING,
+            {"torch": "1.7.0", "numpy": "1.19.2"},
+            {"gpu[0].architecture": "sm_70", "gpu[1].architecture": "sm_75"},
+        ),
+        (OPENMMLAB.replace("GPU 0:", "GPU 0,1:"), None, {"gpu[1].name": "NVIDIA GeForce RTX 5090", "gpu.count": 2}),
+        (
+            ULTRALYTICS.replace("\nSetup", "\n    CUDA:1 (Tesla T4, 15102MiB)\nSetup"),
+            None,
+            {"gpu[1].architecture": "sm_75", "arch": "x86_64", "host.glibc": "2.35"},
+        ),
+        (f"[START] Security scan\n[DONE] Security scan\n{COMFYUI}", None, {"torch.version": "2.6.0+cu124"}),
+    ],
+)
+def test_a_report_is_read_whole_and_no_more_of_it(paste: str, versions, told) -> None:
+    facts = facts_of_paste(paste)
+    assert facts is not None
+    assert {name: facts.value(name) for name in told} == told
+    listed = {item.name: item.version for item in read_listing(paste, "paste.txt").distributions}
+    assert listed == versions if versions else "torch" in listed
+
+
+@pytest.mark.parametrize(
+    ("system", "platform", "is_wsl"),
+    [
+        ("Microsoft Windows 11 Pro", "Windows-10-10.0.22631-SP0", None),
+        ("Ubuntu 22.04.5 LTS (x86_64)", "Linux-5.15.90.1-microsoft-standard-WSL2-x86_64-with-glibc2.35", True),
+    ],
+)
+def test_a_windows_of_its_maker_s_name_is_no_wsl(system: str, platform: str, is_wsl: bool | None) -> None:
+    facts = facts_of_paste(f"PyTorch version: 2.3.1\nOS: {system}\nPython platform: {platform}\n")
+    assert facts is not None
+    assert facts.value("host.wsl") is is_wsl

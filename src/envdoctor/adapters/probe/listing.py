@@ -57,6 +57,8 @@ from envdoctor.model.environment import (
 
 __all__ = ["ListingError", "lists_too", "read_listing"]
 
+_JSON_FIRST = re.compile(r"\{|\[\s*(?:[\[\]{\"]|$)")
+"""A prompt, `[me@here ~]$ pip list`, and what a program says, `[START] scan`, begin with a bracket, too."""
 _JSON_BEGIN = re.compile(r"^(?:\[\s*\{|\[\s*\]|\[\s*$|\{)", re.MULTILINE)
 
 
@@ -107,7 +109,7 @@ def _read(text: str, name: str) -> Listing:
     if is_collect_env(text):
         return read_collect_env(text, name)
     _, first = next(lines_of(text), (0, ""))
-    if first.startswith(("{", "[")):
+    if _JSON_FIRST.match(first):
         return _read_json(text, name)
     for is_it, read in _TEXTS:
         if is_it(text):

@@ -35,7 +35,7 @@ _NOISE = re.compile(
     r"^(```|~~~|WARNING\b|DEPRECATION\b|ERROR\b|\[notice\]|Using Python |Python \d|warning:|error:"
     r"|Note: you may need|You are using pip|You should consider"
     r"|PS [A-Z]:|[A-Z]:\\[^>]*>|\([\w.-]+\) (PS|[A-Z]:\\|\S+[@:$#%])"
-    r"|[^\s@]+@\S+[:$#]|[$%>] )"
+    r"|[^\s@]+@\S+[:$#]|\[[^\s@\]]+@[^\]]+\][$#]|[$%>\u276f\u279c] |In \[\d+\]|[!%>](?:pip3?|conda|uv) )"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """ANSI sequences: a terminal's colours, and the titles that shells set."""

@@ -44,7 +44,7 @@ def _facts(fields: Mapping[str, str]) -> Iterator[Fact]:
     python = re.match(r"\d\.\d{1,2}(\.\d{1,3})?(?![\d.])", fields.get("Python version", ""))
     if python:
         yield _known("python.version", python[0])
-    if "microsoft" in platform or "wsl" in platform:
+    if system == "linux" and ("microsoft" in platform or "wsl" in platform):
         yield _known("host.wsl", value=True)
     yield from _torch(fields)
     driver = re.match(r"\d{1,9}(\.\d{1,9}){1,3}(?!\d)", fields.get("Nvidia driver version", ""))
@@ -137,26 +137,25 @@ def _add_library(listing: Listing, manager: str, text: str) -> bool:
     """Add one library; return whether the line could be read."""
     if text.startswith("Could not collect") or text == "N/A":
         return True
-    known = {item.name for item in listing.distributions}
+    known = {item.name: number for number, item in enumerate(listing.distributions)}
     if manager == "conda":
         parts = [*text.split(), "", ""]
-        add_conda_row(listing, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else "")
-        # What pip named before, with its local label, is the same thing; conda tells who built it.
-        if (
-            listing.distributions
-            and len(listing.distributions) > len(known)
-            and listing.distributions[-1].name in known
-        ):
-            again = listing.distributions.pop()
-            for number, item in enumerate(listing.distributions):
-                if item.name == again.name and again.installer == "conda":
-                    listing.distributions[number] = replace(item, installer="conda", build_label=again.build_label)
+        row = Listing("conda list")
+        add_conda_row(row, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else "")
+        listing.conda_packages += row.conda_packages
+        for found in row.distributions:
+            number = known.get(found.name)
+            if number is None:
+                listing.distributions.append(found)
+            elif found.installer == "conda" and found.version == listing.distributions[number].version:
+                # pip names it, too; conda tells who built it.
+                listing.distributions[number] = found
         return bool(parts[1])
     called, separator, version = text.partition("==")
-    found = distribution(called.strip(), version.split()[0], installer="pip") if separator and version.strip() else None
-    if found is not None and found.name not in known:
-        listing.distributions.append(found)
-    return found is not None
+    named = distribution(called.strip(), version.split()[0], installer="pip") if separator and version.strip() else None
+    if named is not None and named.name not in known:
+        listing.distributions.append(named)
+    return named is not None
 
 
 def _add_torch(listing: Listing, version: str) -> None:

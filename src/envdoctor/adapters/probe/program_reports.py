@@ -28,6 +28,8 @@ _DISTRIBUTIONS = {
     "transformers": "transformers",
     "xformers": "xformers",
 }
+_HEADINGS = {"torch": "PyTorch version: ", "pyTorch_version": "PyTorch version: ", "python": "Python version: "}
+"""The second as Lightning wrote it before 1.6."""
 _SYSTEMS = {"linux": "Linux", "win32": "Windows", "windows": "Windows", "darwin": "macOS", "macos": "macOS"}
 
 
@@ -58,8 +60,9 @@ def _of_detection(text: str) -> Iterator[str]:
 
 def _row(name: str, said: str) -> Iterator[str]:
     version = re.match(_VERSION, said)
-    if card := re.fullmatch(r"GPU (\d+)(?:,\d+)*", name):
-        yield f"GPU {card[1]}: {said.partition(' (arch=')[0].strip()}"
+    if re.fullmatch(r"GPU \d+(?:,\d+)*", name):
+        for number in name.removeprefix("GPU ").split(","):
+            yield f"GPU {number}: {said.partition(' (arch=')[0].strip()}"
     elif name in ("GPU available", "CUDA available") and said.split()[0] in ("Yes", "No", "True", "False"):
         yield f"Is CUDA available: {said.startswith(('Yes', 'True'))}"
     elif version is not None and name in ("Python", "PyTorch"):
@@ -69,20 +72,15 @@ def _row(name: str, said: str) -> Iterator[str]:
 
 
 def _of_ultralytics(text: str) -> Iterator[str]:
-    head = re.search(
-        rf"^[^\S\n]{{0,8}}Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}"
-        r"(?: CUDA:\d{1,3} \(([^\n,]{1,80}), \d{1,9}MiB)?",
-        text,
-        re.MULTILINE,
-    )
+    head = re.search(rf"^[^\S\n]{{0,8}}Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}", text, re.MULTILINE)
     if head is None:
         return
     yield f"Python version: {head[1]}"
     yield f"PyTorch version: {head[2]}"
-    if head[3]:
-        yield f"GPU 0: {head[3]}"
-    if system := re.search(r"^[^\S\n]{0,8}OS {2,40}(Linux|Windows|macOS|Darwin)", text, re.MULTILINE):
-        yield from _platform(system[1])
+    for number, card in re.findall(r"\bCUDA:(\d{1,3}) \(([^\n,]{1,80}), \d{1,9}MiB", text[head.end() :]):
+        yield f"GPU {number}: {card}"
+    if system := re.search(r"^[^\S\n]{0,8}OS {2,40}((?:Linux|Windows|macOS)-\S{1,200})", text, re.MULTILINE):
+        yield f"Python platform: {system[1]}"
     for name, version in re.findall(
         rf"^[^\S\n]{{0,8}}([a-z][\w.-]{{1,60}})[^\S\n]{{1,60}}\S{{1,4}} {_VERSION}[<>=!]", text, re.MULTILINE
     ):
@@ -93,19 +91,19 @@ def _of_ultralytics(text: str) -> Iterator[str]:
 def _of_lightning(text: str) -> Iterator[str]:
     if not re.search(r"^[^\S\n]{0,8}\* (?:Lightning|Packages):", text, re.MULTILINE):
         return
-    for card in re.findall(r"^[^\S\n]{0,40}- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.{0,80})", text, re.MULTILINE):
-        yield f"GPU 0: {card.strip()}"
+    cards = re.findall(r"^[^\S\n]{0,40}- ((?:NVIDIA|AMD|Tesla|GeForce|Quadro) ?\S.{0,80})", text, re.MULTILINE)
+    yield from (f"GPU {number}: {card.strip()}" for number, card in enumerate(cards))
     if system := re.search(r"^[^\S\n]{0,40}- OS:[^\S\n]{1,40}(\w{1,20})", text, re.MULTILINE):
-        yield from _platform(system[1])
-    seen: set[str] = set()
+        machine = re.search(r"^[^\S\n]{0,40}- processor:[^\S\n]{1,40}(arm|aarch64|x86_64)\b", text, re.MULTILINE)
+        yield from _platform(system[1], {"arm": "arm64"}.get(machine[1], machine[1]) if machine else "")
+    # The version and the release of the system, and CUDA's, are no distributions.
+    seen = {"version", "release"}
     for name, version in re.findall(
         rf"^[^\S\n]{{0,40}}- ([A-Za-z][\w.-]{{0,60}}):[^\S\n]{{1,40}}{_VERSION}[^\S\n]{{0,8}}$", text, re.MULTILINE
     ):
-        if name in seen or name == "version":
-            continue
-        seen.add(name)
-        called = {"torch": "PyTorch version: ", "python": "Python version: "}.get(name, f"[pip3] {name}==")
-        yield f"{called}{version}"
+        if name not in seen:
+            seen.add(name)
+            yield f"{_HEADINGS.get(name, f'[pip3] {name}==')}{version}"
 
 
 def _of_comfyui(text: str) -> Iterator[str]:
@@ -125,6 +123,6 @@ def _of_comfyui(text: str) -> Iterator[str]:
         yield f"[pip3] xformers=={xformers[1]}"
 
 
-def _platform(word: str) -> Iterator[str]:
+def _platform(word: str, machine: str = "") -> Iterator[str]:
     if word.lower() in _SYSTEMS:
-        yield f"Python platform: {_SYSTEMS[word.lower()]}"
+        yield f"Python platform: {_SYSTEMS[word.lower()]} {machine}".strip()
