@@ -278,7 +278,7 @@ def test_what_follows_a_here_document_of_a_dockerfile_is_read(read_files, text, 
         ('su - user -c "pip install a"\nsu user -c "pip install b"\n', ["a", "b"]),
         ('bash -c "cd sub && pip install -r list.txt"\npip install -r list.txt\n', ["inner", "main"]),
         ('if [ -n "$X" ]; then bash -c "pip install a==1"; else bash -c "pip install a==2"; fi\n', ["a==1"]),
-        ('bash install.sh -c "pip install a"\necho bash -c "pip install a"\npip install b\n', ["b"]),
+        ('bash run.sh -c "pip install a"\necho bash -c "pip install a"\npip install b\n', ["b"]),
     ],
 )
 def test_a_text_that_is_handed_to_a_shell_is_read(read_files, text, asked):

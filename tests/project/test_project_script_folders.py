@@ -196,6 +196,7 @@ UNCHANGED = {
     "b.sh": "sed -i 's/\\r$//' requirements.txt\npip install -r requirements.txt\n",
     "c.sh": "sed -i s/a/b/ sub/requirements.txt\npip install -r requirements.txt\n",
     "d.sh": "sed '/torch/d' requirements.txt\npip install -r requirements.txt > requirements.log\n",
+    "later.sh": "bash own.sh\npip install -r requirements.txt\nsed -i '/torch/d' requirements.txt\n",
     "e.sh": "echo six >> all.txt\ncp requirements.txt all.txt\npip install -r all.txt\n",
     "Dockerfile": "FROM x\nRUN sed -i s/a/b/ /etc/apt/sources.list\nCOPY . .\nRUN pip install -r requirements.txt\n",
 }
@@ -210,7 +211,7 @@ def test_a_file_that_the_script_changes_is_not_the_one_that_lies_here(read_files
 
 @pytest.mark.parametrize("name", UNCHANGED)
 def test_a_file_is_read_that_the_script_changes_later_or_not_at_all(read_files, name):
-    project = read_files({**CHECKOUT, name: UNCHANGED[name]}, at=name)
+    project = read_files({**CHECKOUT, "own.sh": "echo\n", name: UNCHANGED[name]}, at=name)
     assert (names(project), project.unread) == (["main"], ())
 
 

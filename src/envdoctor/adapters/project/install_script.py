@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructio
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.other_installers import (
     OtherInstall,
+    ReadFrom,
     builds_wheel,
     dialect_of,
     read_other_install,
@@ -30,13 +32,15 @@ from envdoctor.adapters.project.script_functions import with_calls, with_calls_o
 from envdoctor.adapters.project.script_jumps import jumped
 from envdoctor.adapters.project.script_options import Exports
 from envdoctor.adapters.project.script_paths import below
-from envdoctor.adapters.project.script_steps import Script, run_install, run_other
+from envdoctor.adapters.project.script_steps import Script, not_read, run_install, run_other
 from envdoctor.adapters.project.script_variables import ScriptVariables
+from envdoctor.adapters.project.scripts_not_here import Guards, may_install_unread
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import (
     FileLeftOut,
     LeftOut,
+    ReadingProblem,
     ReadingProblemKind,
 )
 
@@ -66,8 +70,12 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     _read(draft, script)
     if dockerfile and alone:
         keep_image(draft, file, draft.commands[before:])
-    if required and len(draft.commands) == before:
+    if required and len(draft.commands) == before and not any(map(_is_unread, draft.problems)):
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
+
+
+def _is_unread(problem: ReadingProblem) -> bool:
+    return problem.kind is ReadingProblemKind.UNREAD
 
 
 def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
@@ -178,19 +186,21 @@ def _calls(draft: Draft, script: Script, listed: Sequence[Command]) -> list[PipC
     calls: list[PipCommand | OtherInstall | Path | None] = [
         read_pip_command(command.words) or read_other_install(command.words) for command in listed
     ]
-    named = [None if calls[at] else script_run_by(command.words) for at, command in enumerate(listed)]
     may_install: dict[Path, bool] = {}
-    if any(named):
-        folders = script.folders.copy()  # Where the script is when it runs another one, and that one is.
-        for at, command in enumerate(listed):
-            folders.follow(command)
-            word = named[at]
-            path = folders.located(word.text) if word is not None else None
-            if path is None or path.resolve() in script.running:
-                continue
-            if path not in may_install:
-                may_install[path] = _may_install(draft, path)
-            calls[at] = path if may_install[path] else None
+    # Where the script is when it runs another one, and that one is; what it changes it has not changed yet.
+    folders, guards = deepcopy(script.folders), Guards()
+    for at, command in enumerate(listed):
+        folders.follow(command)
+        guards.follow(command.words)
+        word = None if calls[at] else script_run_by(command.words)
+        path = folders.located(word.text) if word is not None else None
+        if path is None and not calls[at]:
+            calls[at] = may_install_unread(listed, at, folders, guards)
+        if path is None or path.resolve() in script.running:
+            continue
+        if path not in may_install:
+            may_install[path] = _may_install(draft, path)
+        calls[at] = path if may_install[path] else None
     return calls
 
 
@@ -225,6 +235,8 @@ def _run(
     exported = {**inherited, **exported}
     if isinstance(call, PipCommand):
         run_install(draft, script, call, command, exported, checked=checked)
+    elif isinstance(call, OtherInstall) and call.reads is ReadFrom.SCRIPT:
+        not_read(draft, script, call.file or command.words[0], command)
     elif isinstance(call, OtherInstall):
         run_other(draft, script, call, command, exported, checked=checked)
     else:

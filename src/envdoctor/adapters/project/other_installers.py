@@ -21,6 +21,8 @@ class ReadFrom(enum.Enum):
     PROJECT = enum.auto()
     """The project in the folder where it runs."""
     CONDA_FILE = enum.auto()
+    SCRIPT = enum.auto()
+    """A script that is not here."""
     NOTHING = enum.auto()
     """What is not read here."""
 

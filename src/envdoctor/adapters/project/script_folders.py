@@ -161,6 +161,11 @@ class ScriptFolders:
         deep = away or "/" in text.replace("\\", "/").strip("./")
         return self._source(seen) or (self._unpacked if deep else None)
 
+    def is_of_checkout(self, seen: Path) -> bool:
+        """Return whether a path as the script sees it is one of the checkout, whatever lies there."""
+        within = not self.container and seen.is_relative_to(self.boundary)
+        return within or any(_slashed(seen).startswith(place) for place, _ in self._leads)
+
     def _changes_of(self, seen: Path) -> ByScript | None:
         """Return what changes a file, or what tells what the project in a folder asks for."""
         inside = (what for path, what in self._changed.items() if path.parent == seen and _LISTS.match(path.name))

@@ -12,7 +12,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.conda_environment import read_conda_environment, read_conda_specification
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject, ProjectFileError, TextFile
-from envdoctor.adapters.project.other_installers import OtherInstall, ReadFrom
+from envdoctor.adapters.project.other_installers import OtherInstall, ReadFrom, script_run_by
 from envdoctor.adapters.project.pip_command import PipCommand, options_of
 from envdoctor.adapters.project.requirement_lines import logical_lines
 from envdoctor.adapters.project.requirements_file import add_requirement, include_requirements, is_project
@@ -30,7 +30,7 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import InstallCommand, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
-__all__ = ["Script", "run_install", "run_other"]
+__all__ = ["Script", "not_read", "run_install", "run_other"]
 
 
 @dataclass(slots=True)
@@ -270,6 +270,16 @@ def _include(draft: Draft, script: Script, word: Word, circumstances: Circumstan
         return
     reference = str(path) if path is not None else word.text
     include_requirements(draft, reference, script.folders.directory, origin, circumstances)
+
+
+def not_read(draft: Draft, script: Script, word: Word, command: Command) -> None:
+    """Say that a script which a command runs, or has piped to it, is not here."""
+    later = script.folders.by_script(word.text)
+    message = _not_here(script, word, later) if later is not None else f"`{word.text}` is not here"
+    message = message if script_run_by(command.words) else "the script that this command fetches is not read"
+    text = " ".join(each.text for each in command.words)
+    origin = FileOrigin(script.file.shown, word.line)
+    draft.problem(ReadingProblemKind.UNREAD, origin, f"{message}; what it installs is not known", text)
 
 
 def _not_here(script: Script, word: Word, later: ByScript) -> str:
