@@ -180,11 +180,77 @@ def test_the_branch_of_the_target_s_card_and_of_the_torch_before_it_counts(read_
         ),
         ("a.bat", 'if "%GPU%"=="amd" (\n  pip install a\n) else (\n  pip install b\n)', ["b"]),
         ("a.ps1", 'if ($Gpu -eq "amd") { pip install a }\nelse { pip install b }', ["b"]),
+        ("a.sh", 'if [ -n "$X" ] && [ "$GPU" = amd ]; then pip install a; else pip install b; fi', ["b"]),
+        ("a.sh", 'if [[ "$GPU" == *"AMD"* ]]; then pip install a; else pip install b; fi', ["b"]),
+        ("a.sh", 'if [[ "$GPU" =~ "Radeon" ]]; then pip install a; else pip install b; fi', ["b"]),
+        ("a.sh", "if lspci | grep -qi amd; then pip install a; else pip install b; fi", ["b"]),
+        ("a.sh", "if ! command -v nvidia-smi; then pip install a; else pip install b; fi", ["b"]),
+        ("a.sh", "if command -v rocminfo || [ -d /opt/rocm ]; then pip install a; else pip install b; fi", ["b"]),
+        ("a.sh", '[ "$X" = 1 ] && command -v rocminfo && pip install a\npip install b', ["a", "b"]),
+        ("a.bat", 'if "!GPU!"=="amd" (\n  pip install a\n) else (\n  pip install b\n)', ["b"]),
+        ("a.bat", "if %GPU% EQU amd (\n  pip install a\n) else (\n  pip install b\n)", ["b"]),
+        ("a.bat", 'if "%GPU%"=="amd" pip install a\npip install b', ["b"]),
+        ("a.bat", 'if "%GPU%"=="amd" (\n echo 1^) AMD\n pip install a\n) else (\n pip install b\n)', ["b"]),
+        ("a.bat", "if %GPU%==amd (echo don't & pip install a) else (echo can't & pip install b)", ["b"]),
+        ("a.ps1", 'if ($Gpu -like "*amd*") { pip install a } else { pip install b }', ["b"]),
+        ("a.ps1", 'if ($Gpu -match "AMD|Radeon") { pip install a } else { pip install b }', ["b"]),
+        ("a.ps1", 'if ($Gpu -notmatch "AMD") { pip install a }\npip install b', ["a", "b"]),
+        ("a.ps1", "if ($Gpu -eq 'amd')\n{\n  pip install a\n}\nelse\n{\n  pip install b\n}", ["b"]),
+        ("a.ps1", "if ($Gpu -eq 'amd') {  # don't {\n  pip install a\n} else {\n  pip install b\n}", ["b"]),
     ],
 )
 def test_a_branch_for_another_card_gives_way_where_it_says_so(read_files, name, text, asked):
     project = read_files({name: f"{text}\n"}, at=name, target_backend="cuda")
     assert [str(line) for line in project.requirements] == asked
+
+
+BY_PROCESSOR = (
+    ("a.sh", 'if [ "$(uname -m)" = "{0}" ]; then\n  pip install a\nelse\n  pip install b\nfi\n'),
+    ("a.sh", "case $(uname -m) in\n  {0}) pip install a ;;\n  *) pip install b ;;\nesac\n"),
+    ("a.sh", '[ "$(uname -m)" != "{0}" ] && pip install b || pip install a\n'),
+    ("a.bat", 'if "%PROCESSOR_ARCHITECTURE%"=="{0}" (pip install a) else (pip install b)\n'),
+    ("Dockerfile", 'FROM x\nRUN if [ "$TARGETPLATFORM" = "linux/{0}" ]; then pip install a; else pip install b; fi\n'),
+)
+
+
+@pytest.mark.parametrize(("name", "text"), BY_PROCESSOR)
+@pytest.mark.parametrize(
+    ("processor", "machine", "taken"),
+    [("arm64", "x86_64", "b"), ("aarch64", "aarch64", "a"), ("arm64", "AMD64", "b"), ("AMD64", "AMD64", "a")],
+)
+def test_the_branch_of_the_target_s_processor_counts(read_files, name, text, processor, machine, taken):
+    project = read_files({name: text.format(processor)}, at=name, target_environment={"platform_machine": machine})
+    assert [str(line) for line in project.requirements] == [taken]
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"), [("a.sh", "[ ! -f /usr/lib/x86_64-linux-gnu/x.so ]"), ("a.sh", "[ ! -d x-linux ]")]
+)
+def test_the_name_of_a_file_says_nothing_of_the_target(read_files, name, asks):
+    target = {"platform_machine": "x86_64", "sys_platform": "linux"}
+    project = read_files(
+        {name: f"if {asks}; then pip install a; fi\npip install b\n"}, at=name, target_environment=target
+    )
+    assert [str(line) for line in project.requirements] == ["a", "b"]
+
+
+WHEEL = "pip install https://index.example/a-1-cp{0}-cp{0}-linux_x86_64.whl"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", "if [ $V = 3.10 ]; then\n  {0}\nelse\n  {1}\nfi\n"),
+        ("a.sh", "case $V in\n  3.10) {0} ;;\n  3.11) {1} ;;\nesac\n"),
+        ("a.bat", 'if "%V%"=="3.10" {0}\nif "%V%"=="3.11" {1}\n'),
+        ("a.bat", "goto l%V%\n:l10\n{0}\ngoto end\n:l11\n{1}\n:end\n"),
+    ],
+)
+@pytest.mark.parametrize(("python", "taken"), [("3.10", "310"), ("3.11", "311"), ("3.12", "310")])
+def test_of_wheels_for_several_pythons_that_of_the_target_counts(read_files, name, text, python, taken):
+    text = text.format(WHEEL.format(310), WHEEL.format(311))
+    project = read_files({name: text}, at=name, target_environment={"python_version": python})
+    assert [f"-cp{taken}-" in str(one.url) for one in project.requirements] == [True]
 
 
 TORCH = "pip install torch==2.3.0"
@@ -320,10 +386,62 @@ def test_of_the_parts_of_a_batch_file_that_goto_keeps_apart_one_counts(read_file
     assert [one.reason for one in project.left_out] == [LeftOut.BRANCH, LeftOut.BRANCH, LeftOut.FALLBACK]
 
 
+OPTIONS = """:menu
+set /p c=
+if "%c%"=="0" goto check
+if "%c%"=="1" goto install
+if "%c%"=="2" goto again
+if "%c%"=="3" goto remove
+goto menu
+:check
+pip install six
+goto menu
+:install
+pip install a==1
+pip install b
+goto menu
+:again
+pip install a==2
+pip install b
+goto menu
+:remove
+pip uninstall -y a
+goto menu
+"""
+
+
+def test_of_the_parts_of_a_menu_the_first_of_the_longest_counts_and_what_removes_it_does_not(read_files):
+    project = read_files({"i.bat": OPTIONS}, at="i.bat")
+    assert [one.pep508 for one in project.requirements] == ["a==1", "b"]
+    assert [one.detail for one in project.left_out] == [
+        "pip install six", "pip install a==2", "pip install b", "pip uninstall -y a"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cuda", "cpu"),
+    [
+        ("one", "two"),
+        ("InstallCUDA", "InstallCPU"),
+    ],
+)
+def test_of_the_parts_of_a_menu_that_of_the_target_s_card_counts_by_label_or_index(read_files, cuda, cpu):
+    index = " --index-url https://index.example/whl/"
+    by_index = cuda == "one"
+    text = f"goto l%c%\n:{cuda}\npip install a{index + 'cu118' if by_index else ''}\npip install b\ngoto end\n"
+    text += f":{cpu}\npip install c{index + 'cpu' if by_index else ''}\n:end\n"
+    for backend, taken in (("cuda", ["a", "b"]), ("cpu", ["c"])):
+        project = read_files({"i.bat": text}, at="i.bat", target_backend=backend)
+        assert [one.pep508 for one in project.requirements] == taken
+
+
 ALONG = {
     "skip.bat": "if exist venv goto go\npip install one\n:go\npip install two\n",
     "calls.bat": "call :cpu\npip install two\ngoto :eof\n:cpu\npip install one\nexit /b\n",
     "again.bat": ":top\npip install one\nif errorlevel 1 (\n  pause\n  goto top\n)\npip install two\n",
+    "line.bat": "pip install one\nif errorlevel 1 echo no & pause & exit /b 1\npip install two\n",
+    "jump.bat": "pip install one\nif errorlevel 1 echo no & goto end\npip install two\n:end\npause\n",
+    "joined.bat": "call:a\ncall:b\ngoto :eof\n:a\npip install one\nexit /b\n:b\npip install two\n",
     "group.bat": "if not exist x (\n  pip install one\n  goto go\n)\n:go\npip install two\n",
     "check.sh": 'if [ -z "$X" ]; then echo no; exit 1; fi\npip install one\npip install two\n',
     "case.sh": "case $1 in\n -h) exit 0;;\n *) pip install one;;\n -v) exit;;\nesac\npip install two\n",

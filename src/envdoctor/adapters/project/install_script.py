@@ -136,13 +136,14 @@ def _read(draft: Draft, script: Script) -> None:
     calls = _calls(draft, script, listed)
     places, conditions = branches_of(text, listed, dialect)
     installing = [call is not None and (not isinstance(call, PipCommand) or call.verb == "install") for call in calls]
-    target = JudgedFor((draft.environment or {}).get("sys_platform", ""), draft.backend)
+    target = JudgedFor.of(draft.environment, draft.backend)
     instead = fallbacks(listed, installing, target)
     if script.dockerfile:
         instead = {**instead, **_of_other_stages(text, listed, installing, target)}
     first = [at for at, _ in enumerate(places) if installing[at] and at not in instead]
     if not script.folders.starts:  # else each instruction or line is a script of its own
-        instead = {**instead, **jumped(listed, first, places, conditions, target, dialect)}
+        removing = [at for at, call in enumerate(calls) if isinstance(call, PipCommand) and call.verb == "uninstall"]
+        instead = {**instead, **jumped(listed, first, removing, places, conditions, target, dialect)}
         first = [at for at in first if at not in instead]
         before = [[conditions.get(each, "") for each in places[at]] + _asked_before(listed, at) for at in first]
         blocks = [[each.block for each in places[at]] for at in first]

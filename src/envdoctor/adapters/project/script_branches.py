@@ -13,10 +13,21 @@ from envdoctor.model.dataclass import dataclass
 __all__ = ["Branch", "branches_of", "taken"]
 
 _WITHIN = ("then", "do", "else", "{")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'")
+_BLANK = {
+    Dialect.CMD: re.compile(r"\"[^\"\n]*\"|\^."),
+    Dialect.POWERSHELL: re.compile(r"\"(?:`.|[^\"`\n])*\"|'[^'\n]*'|`.|(?<!\S)#.*"),
+}
+"""What of a line tells nothing of its brackets: quoted texts, escaped signs, comments."""
+_ONE_IF = re.compile(
+    r"(?<![^\s@&|()])(?:else\s+)?if\s+(?:/i\s+)?(?:not\s+)?(?:(?:exist|defined|errorlevel)\s+(?:\"[^\"]*\"|\S+)"
+    r"|(?:\"[^\"]*\"|[^\s\"=]+)(?:\s*==\s*|\s+(?:equ|neq|lss|leq|gtr|geq)\s+)(?:\"[^\"]*\"|\S+))",
+    re.I,
+)
+"""What an ``if`` of a batch file asks, where no bracket ends it."""
+_DELAYED = re.compile(r"!(\w+)!")
 _IF, _ELSE = re.compile(r"\bif\b", re.I), re.compile(r"\belse(?:if)?\b", re.I)
 _SWITCH = re.compile(r"\bswitch\b", re.I)
-_NONE, _LONGEST = -1, 2_000
+_NONE, _LONGEST, _LONGEST_CONDITION = -1, 2_000, 20
 _VERSIONS = re.compile(r"(?<![<>!~=])={1,3}(\d[\w.+]*)")
 _DEEPEST = 100
 """Blocks in one another; what stands deeper counts to the last of them."""
@@ -105,16 +116,16 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
     in_case: list[bool] = []
     patterns: list[str] | None = None
     """Of the arm that begins, before its bracket closes."""
-    for command in listed:
-        first = next((at for at, each in enumerate(command.words) if each.text not in _WITHIN), 0)
+    for at, command in enumerate(listed):
+        first = next((n for n, each in enumerate(command.words) if each.text not in _WITHIN), 0)
         if command.words[0].text == "else" and walk.open and first:
             walk.closed = None
             walk.go_on("")
         word = command.words[first].text
         said = " ".join(each.text for each in command.words[first + 1 :])
         around = walk.path
-        if word in ("if", "elif") and command.joined == "||":
-            said += " ||"
+        if word in ("if", "elif"):
+            said += _goes_on(listed, at)
         if word in ("if", "case"):
             walk.enter(said)
             in_case.append(word == "case")
@@ -138,43 +149,71 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
             walk.go_on("")
 
 
+def _goes_on(listed: Sequence[Command], at: int) -> str:
+    """Return what else is asked by the ``if`` that begins with a command."""
+    found = ""
+    for one, other in zip(listed[at : at + _LONGEST_CONDITION], listed[at + 1 :], strict=False):
+        if one.joined not in ("&&", "||", "|"):
+            break
+        found += f" {one.joined} {' '.join(word.text for word in other.words)}"
+    return found
+
+
 def _of_brackets(
     text: str, dialect: Dialect, walk: _Walk
 ) -> Iterator[tuple[int, str, list[tuple[int, tuple[Branch, ...]]]]]:
     """Yield each line with its number, and from which column on which branches are open."""
     opening, closing = ("(", ")") if dialect is Dialect.CMD else ("{", "}")
-    before = ""
+    before, asked = "", ""
+    """What stands before a bracket, without quoted texts and with them: in PowerShell on a line of its own, too."""
     for number, raw in enumerate(text.splitlines(), start=1):
         if _COMMENT.match(raw):
             continue
-        line = _QUOTED.sub(lambda found: " " * len(found[0]), raw)
+        line = _BLANK[dialect].sub(lambda found: " " * len(found[0]), raw)
         at, paths = 0, [(0, walk.path)]
-        before = before if dialect is Dialect.POWERSHELL and line.lstrip().startswith(opening) else ""
+        if dialect is Dialect.CMD or not line.lstrip().startswith(opening):
+            before, asked = "", ""
         for found in re.finditer(f"[{re.escape(opening + closing)}]", line):
-            before = before + line[at : found.start()]
-            said = raw[at : found.start()]
+            before, asked = before + line[at : found.start()], _asked(asked + raw[at : found.start()], dialect)
             at = found.end()
             if found[0] == closing:
                 walk.leave()
             elif walk.switches and len(walk.open) == walk.switches[-1]:
-                (walk.enter if walk.closed is None else walk.go_on)(f"= {said.strip()}")
+                (walk.enter if walk.closed is None else walk.go_on)(f"= {asked.strip()}")
             elif _ELSE.search(before):
-                walk.go_on(said)
+                walk.go_on(asked)
             elif _SWITCH.search(before):
                 walk.switch()
             elif _IF.search(before):
-                walk.enter(said)
+                walk.enter(asked)
             else:
                 walk.open.append(None)
                 walk.closed = None
-            before = ""
+            before, asked = "", ""
             paths.append((at, walk.path))
-        if dialect is Dialect.CMD and walk.closed is not None and _ELSE.match(line[at:].lstrip()):
-            walk.go_on(raw[at:])  # One command, without brackets.
-            paths.append((at + 1, walk.path))
-            walk.leave()
-        before = line[at:]
+        if dialect is Dialect.CMD:
+            paths += _without_brackets(raw, at, walk)
+        before, asked = line[at:], raw[at:]
         yield number, raw, paths
+
+
+def _without_brackets(raw: str, at: int, walk: _Walk) -> Iterator[tuple[int, tuple[Branch, ...]]]:
+    """Yield the branch that the rest of a batch file's line is, behind an ``if`` or ``else`` without brackets."""
+    asks = _ONE_IF.search(raw, at)
+    if walk.closed is not None and _ELSE.match(raw[at:].lstrip()):
+        walk.go_on(_asked(asks[0], Dialect.CMD) if asks is not None else "")
+    elif asks is not None:
+        at = asks.start()
+        walk.enter(_asked(asks[0], Dialect.CMD))
+    else:
+        return
+    yield at, walk.path
+    walk.leave()
+
+
+def _asked(condition: str, dialect: Dialect) -> str:
+    """Return a condition with the variables of a batch file in one form: ``!NAME!`` is as good as ``%NAME%``."""
+    return _DELAYED.sub(r"%\1%", condition) if dialect is Dialect.CMD else condition
 
 
 def taken(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
@@ -16,6 +16,16 @@ _SYSTEMS = (
     ("win32", re.compile(r"msys|mingw|cygwin|windows|win32|\bnt\b", re.I)),
     ("linux", re.compile(r"linux|ubuntu|debian", re.I)),
 )
+_MACHINES = (
+    ("x86_64", re.compile(r"x86_64|amd64|\bx64\b", re.I)),
+    ("aarch64", re.compile(r"aarch64|arm64|armv8", re.I)),
+)
+_CARDS = (
+    ("cuda", re.compile(r"nvidia-smi|/dev/nvidia", re.I)),
+    ("rocm", re.compile(r"rocminfo|rocm-smi|amd-smi|/opt/rocm|/dev/kfd", re.I)),
+    ("xpu", re.compile(r"xpu-smi|sycl-ls", re.I)),
+)
+"""What is there where a maker's card is."""
 _BACKENDS = (
     ("cuda", re.compile(r"cuda[\d.]*|nvidia|cu\d{2,3}|geforce", re.I)),
     ("rocm", re.compile(r"rocm[\d.]*|hip|amd|radeon", re.I)),
@@ -24,11 +34,19 @@ _BACKENDS = (
     ("cpu", re.compile(r"cpu", re.I)),
 )
 _OF_PYTORCH = re.compile(r"/whl/(?:nightly/|test/)?(cu\d{2,3}|rocm[\d.]*|xpu|cpu)\b")
+_OF_PYTHON = re.compile(r"-cp(3)(\d{1,2})-cp3")
+"""A wheel for one Python."""
 _ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
 """Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
-_EQUALS = re.compile(r"(?:(?<![=!<>~])={1,2}|\s-i?eq\s)\s*[\"']?([\w.+-]+)[\"']?(?=[\s\])}]|$)", re.I)
-_NOT, _MORE = re.compile(r"!|\bnot\b|-i?ne\b|\bneq\b", re.I), re.compile(r"\|\||&&|\s-(?:o|a|or|and)\s", re.I)
-_OTHERWISE = re.compile(r"!|\|\||\bnot\b|-i?ne\b|-z\b", re.I)
+_EQUALS = re.compile(
+    r"(?:(?<![=!<>~])(?:=~|={1,2})|\s-i?(?:eq|like|match)\s|\sequ\s)\s*[\"'*]*([\w.+|-]+)[\"'*]*(?=[\s\])}]|$)"
+    r"|\bgrep\s+(?:-[a-uw-zA-Z]+\s+)*[\"'*]*([\w.+|\\-]+)",
+    re.I,
+)
+_FILE = re.compile(r"\bexist\b|(?:^|\s)-[a-zL]\s|\btest-path\b", re.I)
+"""A question for a file, whose name says nothing of the machine."""
+_TURNED = re.compile(r"!|\bnot(?:like|match)?\b|-i?ne\b|\bneq\b|-z\b", re.I)
+_OR, _AND = re.compile(r"\|\||\s-or?\s", re.I), re.compile(r"&&|\s-a(?:nd)?\s", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +57,51 @@ class JudgedFor:
     """``sys_platform`` of the target."""
     backend: str = ""
     """What runs the tensors there."""
+    machine: str = ""
+    """Its ``platform_machine``."""
+    python: str = ""
+    """Its ``python_version``."""
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str] | None, backend: str) -> JudgedFor:
+        """Return what the environment of the markers says."""
+        platform, machine, python = (
+            (environment or {}).get(name, "") for name in ("sys_platform", "platform_machine", "python_version")
+        )
+        return cls(platform, backend, machine, python)
 
     def may_have(self, condition: str) -> bool:
-        """Return whether a condition speaks of no other system, and of no other maker's cards, than the target's."""
-        systems = {system for system, words in _SYSTEMS if words.search(condition)}
-        if self.platform and systems and _NOT.search(condition):
-            # Of several comparisons this does not tell which one is turned round.
-            return bool(_MORE.search(condition)) or self.platform not in systems
-        if self.platform and systems and self.platform not in systems:
-            return False
-        backends = _backends(compared(condition))
-        return self.backend not in _ALONE or not backends or self.backend in backends
+        """Return whether a condition may hold: it asks for no other system, processor or maker's card alone."""
+        return any(all(self._may_be(one) for one in _AND.split(part)) for part in _OR.split(condition))
+
+    def _may_be(self, asked: str) -> bool:
+        turned = _TURNED.search(asked) is not None
+        backend = self.backend if self.backend in _ALONE else ""
+        of_file = _FILE.search(asked) is not None
+        systems, machines = ((), ()) if of_file else (_SYSTEMS, _MACHINES)
+        for own, kinds in ((self.platform, systems), (_kind(self.machine), machines), (backend, _CARDS)):
+            named = {name for name, words in kinds if words.search(asked)}
+            if own and named and (own in named) is turned:
+                return False
+        backends = _backends(compared(asked))
+        return not backend or not backends or backend in backends
 
     def is_served(self, commands: str) -> bool:
-        """Return whether commands install of no index with builds for other makers' cards alone."""
+        """Return whether commands install not only builds for other makers' cards, or wheels for other Pythons."""
+        pythons = {f"{major}.{minor}" for major, minor in _OF_PYTHON.findall(commands)}
+        if self.python and pythons and self.python not in pythons:
+            return False
         backends = _backends(_OF_PYTORCH.findall(commands))
         return self.backend not in _ALONE or not backends or self.backend in backends
 
     def is_named(self, label: str) -> bool | None:
         """Return whether the words of a label name the target's backend, None where they name none."""
-        backends = _backends(re.split(r"[_\W]+", label))
+        backends = _backends(re.split(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])", label))
         return self.backend in backends if backends and self.backend in _ALONE else None
+
+
+def _kind(machine: str) -> str:
+    return next((name for name, words in _MACHINES if words.search(machine)), "")
 
 
 def _backends(words: Iterable[str]) -> set[str]:
@@ -68,12 +110,12 @@ def _backends(words: Iterable[str]) -> set[str]:
 
 def compared(condition: str) -> Sequence[str]:
     """Return what a condition asks a value to be: the patterns of a `case`, or what `=` is followed by."""
-    if _OTHERWISE.search(condition):
+    if _TURNED.search(condition) or _OR.search(condition):
         return ()
     first, _, last = condition.strip().rpartition(" in ")
     if first.startswith("$") or not re.search(r"[\s=]", last):
         return [pattern.strip("*") for pattern in last.split("|")]
-    return _EQUALS.findall(condition)
+    return [one.strip("\\") for told in _EQUALS.findall(condition) for text in told for one in text.split("|")]
 
 
 _ASKED = re.compile(
@@ -99,6 +141,7 @@ def of_other_choices(
     ``conditions``: what is asked before each install, and ``blocks`` where: branches of one are no matter of this. The
     first one for the target counts.
     """
+    conditions = [[one.strip() for said in each for one in _parts(said)] for each in conditions]
     all_said = {said for each in conditions for said in each}
     found = {said: match for said in all_said if (match := _ASKED.match(said))}
     asked = [[found[said] for said in each if said in found] for each in conditions]
@@ -129,6 +172,11 @@ def of_other_choices(
             for key, value in values[number].items():
                 chosen.setdefault(key, (value, blocks[number]))
     return others
+
+
+def _parts(condition: str) -> Sequence[str]:
+    """Return what has to hold, all of it, for a condition to hold."""
+    return [condition] if _OR.search(condition) else _AND.split(condition)
 
 
 def _set_at(listed: Sequence[Command]) -> dict[str, list[int]]:

@@ -1,4 +1,4 @@
-"""Installs of a script that do not run in one go: what a ``goto`` leads past, and what follows a branch that exits."""
+"""Commands of a script that do not run in one go: what a ``goto`` leads past, and what follows a branch that exits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from envdoctor.model.project import LeftOut
 
 __all__ = ["jumped"]
 
-_JUMP = re.compile(r"(?:^|\s)(?:(call)\s+:|goto\s*(?::\s*)?)([\w.+-]+)", re.I)
+_JUMP = re.compile(r"(?:^|\s)(?:(call)\s*:|goto\s*(?::\s*)?)([\w.+-]+)", re.I)
 _LEAVES = re.compile(r"(?:(?:then|else|do|\{)\s+)*exit\b|goto\s*:?eof\b", re.I)
 _MOST = 200_000
 """Commands times installs, beyond which nobody looks."""
+_MOST_WAYS = 20
+"""Sets of installs that can run in one go, of which the best is taken."""
 _DEEPEST = 100
 """Brackets in one another; what stands deeper counts to the last of them."""
 
@@ -27,45 +29,67 @@ _DEEPEST = 100
 def jumped(
     listed: Sequence[Command],
     installs: Sequence[int],
+    removals: Sequence[int],
     places: Sequence[tuple[Branch, ...]],
     conditions: Mapping[Branch, str],
     target: JudgedFor,
     dialect: Dialect,
 ) -> Mapping[int, LeftOut]:
-    """Return which installs do not run where those before them do that count, the first for the target among these."""
+    """Return which installs and ``removals`` do not run in one go with the installs that count, and why.
+
+    Those count that are for the target and run in one go, as many as can; of as many the first.
+    """
     flow = _Flow(listed, places, dialect)
-    if not flow.leaves or len(listed) * len(installs) > _MOST:
+    if not installs or not flow.leaves or len(listed) * len(installs) > _MOST:
         return {}
-    entries = {at: flow.entries(at) for at in installs}
-    named = {at: target.is_named(flow.label_of(at)) for at in installs}
-    found = {
-        at: LeftOut.FALLBACK for at in installs if entries[at] and all(_failed(one, installs) for one in entries[at])
-    }
+    every = sorted({*installs, *removals})
+    entries = {at: flow.entries(at) for at in every}
+    named = {at: target.is_named(flow.label_of(at)) for at in every}
+    found = {at: LeftOut.FALLBACK for at in every if entries[at] and all(_failed(one, installs) for one in entries[at])}
     others = [
         at
-        for at in installs
+        for at in every
         if named[at] is False or (entries[at] and not any(target.may_have(one.said) for one in entries[at]))
     ]
-    found |= dict.fromkeys(others, LeftOut.BRANCH) if len({*found, *others}) < len(installs) else {}
+    found |= dict.fromkeys(others, LeftOut.BRANCH) if set(installs).difference(found, others) else {}
     fitting = [
         at
         for at in installs
         if at not in found and all(target.may_have(conditions.get(branch, "")) for branch in places[at])
     ]
-    reached = {at: flow.reached(at) for at in fitting}
+    reached = {at: flow.reached(at) for at in (*fitting, *removals)}
+    served = {at: target.is_served(" ".join(word.text for word in listed[at].words)) for at in fitting}
+    by_name = False in named.values()  # A label that names a card chooses one where another names another.
     # Who exits early has often little to install: a check, an update.
-    ways = _together(fitting, reached), _together(fitting[::-1], reached)
-    best = max(ways, key=lambda way: (sum(named[at] is True for at in way), len(way)))
-    return found | dict.fromkeys(set(fitting) - best, LeftOut.BRANCH)
+    best = max(
+        _ways(fitting, reached),
+        key=lambda way: (
+            sum(served[at] for at in way) - len(way),
+            by_name and sum(named[at] is True for at in way),
+            len(way),
+        ),
+        default=set[int](),
+    )
+    apart = (at for at in removals if not all(_is_together(at, other, reached) for other in best))
+    return found | dict.fromkeys({*fitting, *apart}.difference(best, found), LeftOut.BRANCH)
 
 
-def _together(installs: Sequence[int], reached: Mapping[int, set[int]]) -> set[int]:
-    """Return those that can run in one go, the first ones before others."""
-    found: set[int] = set()
-    for at in installs:
-        if all(at in reached[other] or other in reached[at] for other in found):
-            found.add(at)
-    return found
+def _ways(installs: Sequence[int], reached: Mapping[int, set[int]]) -> Iterator[set[int]]:
+    """Yield sets of installs that can run in one go, until each install is in one of them."""
+    left = list(installs)
+    for _ in range(_MOST_WAYS):
+        if not left:
+            return
+        way: set[int] = set()
+        for at in (*left, *installs):
+            if all(_is_together(at, other, reached) for other in way):
+                way.add(at)
+        yield way
+        left = [at for at in left if at not in way]
+
+
+def _is_together(one: int, other: int, reached: Mapping[int, set[int]]) -> bool:
+    return one == other or one in reached[other] or other in reached[one]
 
 
 def _failed(entry: _Entry, installs: Sequence[int]) -> bool:
@@ -86,7 +110,8 @@ class _Flow:
     """Which command may run after which."""
 
     def __init__(self, listed: Sequence[Command], places: Sequence[tuple[Branch, ...]], dialect: Dialect) -> None:
-        self._said = [" ".join(word.text for word in command.words).lower().lstrip("@") for command in listed]
+        self._texts = [" ".join(word.text for word in command.words) for command in listed]
+        self._said = [text.lower().lstrip("@") for text in self._texts]
         self._labels: dict[str, int] = {}
         self._jumps: dict[int, int] = {}
         self._called: set[int] = set()
@@ -100,9 +125,8 @@ class _Flow:
                     self._jumps[at] = self._labels[match[2]]
                     self._called |= {self._labels[match[2]]} if match[1] else set()
         # Brackets hold what an `||` before them runs or does not: `a || { echo no; exit 1; }`.
-        within: list[tuple[object, ...]] = [(0,) * min(command.depth, _DEEPEST) for command in listed]
-        ways = [(*places[at], *within[at]) if dialect is Dialect.POSIX else within[at] for at in range(len(listed))]
-        self._over = _parts_of(ways)
+        within = ((0,) * min(command.depth, _DEEPEST) for command in listed)
+        self._over = _parts_of([(*place, *inside) for place, inside in zip(places, within, strict=True)])
         self._behind = {end for ends in self._over.values() for end in ends}
         self._chained = ["", *(before.joined for before in listed[:-1])]
         self.leaves = {
@@ -130,7 +154,7 @@ class _Flow:
     def label_of(self, at: int) -> str:
         """Return the label behind which a command stands, empty without, or where others call that part."""
         label = self._label(at)
-        return self._said[label] if label is not None and label not in self._called else ""
+        return self._texts[label] if label is not None and label not in self._called else ""
 
     def _label(self, at: int) -> int | None:
         place = bisect_right(self._begins, at)
