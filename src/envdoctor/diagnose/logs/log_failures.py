@@ -28,15 +28,15 @@ _LONGEST_TRACEBACK = 2000
 _LONGEST_QUOTE = 300
 
 _MAY_TELL = re.compile(
-    r"rror|ERR|xception|raceback|ault\b|FAIL|[Ff]ailed|[Ff]atal"
+    r"rror|ERR|xception|raceback|\bE: |ault\b|FAIL|[Ff]ailed|[Ff]atal"
     r"|FATAL|bort|Killed|dumped|panick|terminat|CRITICAL|SEVERE"
-    r"|what\(\)|corruption|free\(\)|malloc\(\)|smashing|Illegal"
-    r" instr|exit (?:code|status)|exited with|non-zero|not found"
+    r"|what\(\)|corruption|free\(\)|malloc\(\)|smashing|llegal (?:hardware )?"
+    r"instr|exit (?:code|status)|exited with|non-zero|not found"
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
     r"|cannot be loaded|Cannot find|Cannot import|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
     r"|panic:|no matching|process exited|\.exc\.|\[[EF]\] |violation|Failure|LoadFile|Speicherz|segment|Abgebr"
-    r"|\u6bb5\u9519\u8bef|: Fail"
+    r"|\u6bb5\u9519\u8bef|: Fail|BackendUnavailable|no such option"
 )
 """One of these stands in whatever is taken for a failure below."""
 _EXCEPTION = re.compile(
@@ -103,6 +103,8 @@ _TELLING = re.compile(
             r"CMake Error\b",
             r"ninja: (?:error|fatal): ",
             # Installers and solvers.
+            r"E: [A-Z]\w+ |no such option: |(?:\w+\.)*BackendUnavailable\b|InvalidArchiveError\(",
+            r"(?:HSA exception: |HW Exception by GPU)",
             r"[×x✗] (?:No solution found|Failed to|Unable to|Missing|Dependency)",
             r"(?:So, because|Because) .*version solving failed",
             r"Solving environment: (?:- )?failed(?! with)",

@@ -83,9 +83,10 @@ _OF_GLOG = re.compile(
 """A line of the level E, as Google's loggers write it; those of the level F are failures whatever they say."""
 _OF_LETTERS = re.compile(
     r"(?:\[[\d/: -]{10,25}\] )?(?:\[TRT\] \[([VIWEF])\]"
-    r"|\[([VIWEF])\] (?=\[TRT\]|Error\[\d+\]: |\S{1,300}\.\w{1,4}:\d+:))"
+    r"|\[([VIWEF])\] (?=\[TRT\]|Error\[\d+\]: |\S{1,300}\.\w{1,4}:\d+:)"
+    r"|(?:\[rank\d{1,5}\]: ?)?\[([VIWEF])(?:\d{4} [\d:.]{8,20})? \w{1,40}\.cpp:\d+\])"
 )
-"""TensorRT's levels, letters between brackets on each side of its name; trtexec has no name, k2 a place in the code."""
+"""TensorRT's levels, letters between brackets on each side of its name; trtexec has no name, k2 and torch a place."""
 _LETTERS = {"V": "debug", "I": "info", "W": "warning", "E": "error", "F": "fatal"}
 _MILD = {"trace", "debug", "info", "notice", "warn", "warning"}
 _GRAVE = {"error", "critical", "fatal", "severe"}
@@ -168,5 +169,5 @@ def _line(number: int, row: str) -> LogLine:
     if not level and _OF_GLOG.match(stripped):
         level = "error"
     if found := _OF_LETTERS.match(row):
-        level = _LETTERS[found[1] or found[2]]
+        level = _LETTERS[found[found.lastindex or 1]]
     return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level)
