@@ -271,7 +271,7 @@ dependencies:
     - diffusers==0.29.0
 prefix: C:\\c\\envs\\t
 """
-_FROZEN = "certifi @ file:///C:/b/abs_35d7n66oz9/croot/certifi_1707229248467/work/certifi\ntorch==2.2.2\ntorchvision==0.17.2\n"
+_FROZEN = "certifi @ file:///b/certifi_1707229248467/work/certifi\ntorch==2.2.2\ntorchvision==0.17.2\n"
 WINDOWS_CUDA = ("--target-os", "windows", "--target-arch", "x86_64", "--target-backend", "cuda")
 LINUX_CUDA = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backend", "cuda")
 
@@ -284,6 +284,8 @@ LINUX_CUDA = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backe
         (_COLLECTED.replace("PyTorch: 12.1", "PyTorch: Could not collect").replace("True", "False"), (), set()),
         (_EXPORTED, WINDOWS_CUDA, set()),
         (_FROZEN, WINDOWS_CUDA, set()),
+        (_FROZEN.replace("/b/certifi_", "/b/rattler-build_certifi_").replace("248467/", "248/"), WINDOWS_CUDA, set()),
+        (_FROZEN.replace("/b/certifi_1707229248467/work", "/b/certifi/work"), WINDOWS_CUDA, {"ADV001"}),
         # A label is of no build of conda's, whatever else is.
         (_FROZEN.replace("torch==2.2.2", "torch==2.2.1+cu121"), LINUX_CUDA, {"ADV007"}),
         (f"{_CONDA_ROWS}torch  2.5.1  pypi_0  pypi\n", WINDOWS_CUDA, {"ADV001"}),

@@ -223,8 +223,8 @@ def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, othe
     )
 
 
-_CONDA_PATH = re.compile(r"file:///\S{0,200}?(?:/croots?/|/conda-bld/|/feedstock_root/|/80754af9/|/abs_\w{9,}/)")
-"""Where conda's channels build; `pip freeze` shows it as the address of what they have installed."""
+_CONDA_PATH = re.compile(r"file:///\S{0,300}?(?:_\d{10,13}/work(?![\w.-])|/conda-bld/|/feedstock_root/)")
+"""The folder of a build of conda's, NAME_TIME/work; `pip freeze` shows it as the address of what it has installed."""
 
 
 def _shows_conda(environment: InstalledEnvironment) -> bool:
