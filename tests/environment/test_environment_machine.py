@@ -238,12 +238,28 @@ def test_a_torch_that_is_on_no_index_of_pytorchs_is_kept(tmp_path, capsys, listi
         ),
         # A list that names torch had pip put the default index's in the place of the others' own.
         ("torch==2.5.1\ntorchaudio==2.5.1+cu121", "install `torch` 2.5.1 from the index with +cu121 builds"),
+        # A torch of conda's has its companions from conda, too.
+        (
+            (
+                "# packages in environment at /c/envs/t:\npytorch 2.3.1 py3.10_cuda12.1_cudnn8_0 pytorch\n"
+                "torchvision 0.18.1+cu118 pypi_0 pypi"
+            ),
+            "uninstall pip's `torchvision`, and ask conda for",
+        ),
+        (
+            (
+                "# packages in environment at /c/envs/t:\npytorch 2.3.1 py3.10_cuda12.1_cudnn8_0 pytorch\n"
+                "torchvision 0.18.1 py310_cpu pytorch"
+            ),
+            "ask conda for the `torchvision` that goes with its torch",
+        ),
         # There is no torch 2.5.1 for CUDA 11.6: of two releases neither is to be had as the other is.
         ("torch==2.5.1+cu124\ntorchaudio==0.13.1+cu116", "install `torch` and `torchaudio` of one release"),
     ],
 )
 def test_the_build_that_stands_alone_is_the_one_to_replace(tmp_path, capsys, pins, remedy):
-    (tmp_path / "installed.txt").write_text(f"{pins}\nnumpy==2.1.2\n", encoding="utf-8")
+    numpy = "numpy 2.1.2 py310_0 defaults" if pins.startswith("#") else "numpy==2.1.2"
+    (tmp_path / "installed.txt").write_text(f"{pins}\n{numpy}\n", encoding="utf-8")
     options = ("--target-os", "linux", "--target-arch", "x86_64", "--target-backend", "cuda")
     main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt"), *options])
     told = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ABI008"]

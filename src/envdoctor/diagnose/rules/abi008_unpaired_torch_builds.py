@@ -84,6 +84,9 @@ def _apart(
 
 def _other_build(examination: Examination, installed: Scene, found: PackageView, torch: PackageView) -> str:
     """Return which of the two to replace: torch where it is the odd one; else the companion."""
+    if torch.other_build:
+        away = "" if found.other_build else f"uninstall pip's `{found.name}`, and "
+        return f"{away}ask conda for the `{found.name}` that goes with its torch, from the channel that torch is from"
     if any(item.subject is found and item.object is torch for item in misfits(installed, PAIR_TABLES)):
         return f"install `torch` and `{found.name}` of one release with one command from one index"
     if _torch_is_odd(examination, installed, found, torch):
