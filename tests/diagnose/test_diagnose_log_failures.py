@@ -239,7 +239,7 @@ def test_what_is_no_error_explains_its_own_lines_and_not_what_failed_near_them()
 def test_a_missing_module_is_named_and_lack_of_memory_said() -> None:
     (missing,) = examine(examination_of({"log": f"{_TRACEBACK}ModuleNotFoundError: No module named 'vocal_ops.fft'"}))
     assert missing.remedy is not None
-    assert "`vocal_ops`" in missing.remedy.summary
+    assert "`vocal_ops.fft`" in missing.remedy.summary
     (memory,) = examine(examination_of({"log": "free(): memory\nstd.BadAllocError: out of memory"}))
     assert memory.remedy is not None
     assert "memory" in memory.remedy.summary
@@ -509,11 +509,30 @@ def test_a_package_without_one_of_its_modules_is_there_and_not_to_be_installed(b
     assert finding.remedy.summary.startswith("nothing is to be installed under that name")
 
 
-def test_a_folder_of_several_distributions_may_lack_one_of_them() -> None:
-    log = f"{_TRACEBACK}ModuleNotFoundError: No module named 'google.protobuf'"
+@pytest.mark.parametrize(
+    ("module", "says"),
+    [
+        ("google.protobuf", "install `protobuf`"),
+        ("google.cloud.storage", "install `google-cloud-storage`"),
+        ("azure.identity", "install `azure-identity`"),
+        ("backports.tarfile", "install `backports-tarfile`"),
+        ("ruamel.yaml", "install `ruamel-yaml`"),
+        ("mpl_toolkits.basemap", "see what brings the module `mpl_toolkits.basemap`"),
+    ],
+)
+def test_a_folder_of_several_distributions_may_lack_one_of_them(module: str, says: str) -> None:
+    log = f"{_TRACEBACK}ModuleNotFoundError: No module named '{module}'"
     (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
     assert finding.remedy is not None
-    assert finding.remedy.summary.startswith("install `protobuf`")
+    assert finding.remedy.summary.startswith(says)
+
+
+def test_a_package_that_misses_a_part_of_itself_is_to_be_installed_again() -> None:
+    frame = '  File "/v/lib/python3.12/site-packages/PIL/Image.py", line 90, in <module>\n    from . import _imaging\n'
+    log = f"{_TRACEBACK}{frame}ModuleNotFoundError: No module named 'PIL._imaging'"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.remedy is not None
+    assert finding.remedy.summary.startswith("it is a part of `pillow` itself")
 
 
 def test_the_end_of_a_long_line_is_quoted_with_its_beginning() -> None:
@@ -670,3 +689,24 @@ def test_a_package_that_a_later_install_put_in_is_no_failure_any_more(log: str) 
 )
 def test_another_package_or_an_earlier_install_makes_up_for_no_failure(log: str) -> None:
     assert _worst(log) is Severity.ERROR
+
+
+_NO_B = "$ python a.py\n" + _TRACEBACK + "KeyError: 'b'\n"
+_NO_CV2 = "$ python a.py\n" + _TRACEBACK + "ModuleNotFoundError: No module named 'cv2'\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "is_over"),
+    [
+        (f"{_NO_B}$ pip install b\nSuccessfully installed b-1.0\n", False),
+        (f"{_NO_CV2}$ pip install b\nSuccessfully installed b-1.0\n", False),
+        (f"{_NO_CV2}$ pip install opencv-python\nSuccessfully installed opencv-python-4.11.0.86\n", True),
+        (f"{_NO_CV2}$ uv pip install cv2\nInstalled 1 package in 3ms\n + cv2==1.0\n", True),
+        (f"{_NO_B}$ pip install b\nSuccessfully installed b-1.0\n$ python a.py\nRunning on local URL: x\n", True),
+        # A script goes on behind what failed in it.
+        (f"{_NO_B.removeprefix('$ python a.py')}Collecting b\nSuccessfully installed b-1.0\n", True),
+        (f"{_TRACEBACK}ValueError: bad\nwill retry\n0 of 3 completed\n", False),
+    ],
+)
+def test_an_install_that_somebody_types_next_gets_over_no_failure_but_what_it_brings(log: str, is_over: bool) -> None:
+    assert (failures_of(log) == ()) is is_over

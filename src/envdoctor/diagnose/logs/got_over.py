@@ -5,27 +5,31 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from envdoctor.diagnose.logs.log_lines import LogLine
 from envdoctor.install_words import left_by_installs
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Severity
+from envdoctor.shipped import data_file
 
 __all__ = ["ENDS", "WENT_WELL", "Course", "course_of"]
 
+_PUT_IN = r"Successfully installed|Installed \d+ packages? in|Executing transaction: (?:[-\\|/] )?done"
 WENT_WELL = re.compile(
-    r"Successfully (?:installed|loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
+    rf"{_PUT_IN}|No broken requirements found"
+    r"|Successfully (?:loaded|imported|started|completed|converted|exported|saved)|Running on local URL"
     r"|Application startup complete|Uvicorn running on|To see the GUI go to|Build succeeded|BUILD SUCCESSFUL"
-    r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|Installed \d+ packages? in|All checks passed"
-    r"|^(?:All )?[Dd]one[.!]?$|Executing transaction: (?:[-\\|/] )?done|Finished successfully|(?:Training"
-    r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)"
-    r"|No broken requirements found|Startup time: |&&&& PASSED"
+    r"|(?<!=)=+ \d+ passed(?:, \d+ (?:warnings?|skipped|xfailed))* in|All checks passed"
+    r"|^(?:All )?[Dd]one[.!]?$|Finished successfully|(?:Training"
+    r"|Installation|Setup|Conversion) (?:is )?(?:complete|finished|done)|Startup time: |&&&& PASSED"
 )
 """A failure before such a line was got over."""
+_OF_AN_INSTALLER = re.compile(rf"{_PUT_IN}|No broken requirements found")
+"""Behind the next command that is typed it tells nothing of what failed before."""
 _NEAR = 12
 """Lines between a failure and the words about what comes instead."""
 _AGAIN = re.compile(
@@ -64,8 +68,8 @@ _PROMPT = re.compile(
 )
 """Somebody typed the next command: what it does is not what the program before it went on to do."""
 _NO_END = re.compile(
-    r"\b(?:not|no|never|nothing|fail\w*|errors?|abort\w*|incomplete|cannot|could|crash\w*|core|dump\w*|traceback)\b"
-    r"|n't\b",
+    r"\b(?:not|no|never|nothing|fail\w*|errors?|abort\w*|incomplete|cannot|could|crash\w*|emergency|core|dump\w*|traceback)\b"
+    r"|n't\b|\b0 (?:out )?of \d",
     re.IGNORECASE,
 )
 _LAST_BAR = re.compile(r"\b100%\|")
@@ -74,6 +78,7 @@ _NOT_PUT_IN = re.compile(
     r" for|Failed to build(?! installable\b)) `?([A-Za-z][\w.-]*(?![\w.-])(?!\S*\+)(?: [A-Za-z][\w.-]*(?=[ ,]|$))*)"
 )
 """How pip and uv end where a package could not be put in; a build with a label is another than one without."""
+_NOT_THERE = re.compile(r"\bNo module named '?(\w+)(?![\w.])")
 _AFTERWORDS = 3
 """Lines behind that in which they say once more that something failed."""
 
@@ -85,12 +90,21 @@ class Course:
     failures: tuple[tuple[int, int], ...]
     ways: tuple[tuple[int, Severity | None], ...]
     """Lines before the program's end that tell what is done instead, and how bad that is; None: it is over."""
+    wells: tuple[tuple[int, int], ...] = ()
+    """The ends that went well: the line behind which a failure was got over with it, and its own."""
+    brought: frozenset[int] = frozenset()
+    """Lines about a module that is not found and that a later install brought."""
     left: int = 0
     """Where the last failure begins that was not got over; 0 where each was."""
 
+    def went_well_after(self, number: int) -> bool:
+        """Return whether what failed in a line came to a good end all the same."""
+        at = bisect_left(self.wells, number, key=_end)
+        return at < len(self.wells) and self.wells[at][0] <= number
+
     def got_over(self, number: int) -> Severity | None:
         """Return how bad what a line tells still is, None where the log does not show that the program got over it."""
-        way, how = self.way(number)
+        way, how = (self.left, Severity.INFO) if number in self.brought else self.way(number)
         return how if way >= self.left else None
 
     def way(self, number: int) -> tuple[int, Severity | None]:
@@ -106,10 +120,16 @@ def _number(way: tuple[int, Severity | None]) -> int:
     return way[0]
 
 
+def _end(well: tuple[int, int]) -> int:
+    return well[1]
+
+
 def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
     """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
-    later = _put_in_later(lines, {number for _, number in failures})
-    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1])
+    last = {name: line.number for line in lines for name in left_by_installs(line.text)[0]}
+    brought = frozenset(_brought(lines, last))
+    later = brought | _put_in_later(lines, {number for _, number in failures}, last)
+    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1], tuple(_wells(lines))[::-1], brought)
     return replace(course, left=next((begin for begin, _ in reversed(failures) if not course.way(begin)[1]), 0))
 
 
@@ -128,13 +148,40 @@ def _ways(lines: Sequence[LogLine], later: Collection[int]) -> Iterator[tuple[in
         ended = not typed and (ended or _is_end(line.text))
 
 
+def _wells(lines: Sequence[LogLine]) -> Iterator[tuple[int, int]]:
+    """Yield, last first, the lines that tell a good end, each behind the first line of which it or a later one tells."""
+    typed, found = 0, list[tuple[int, int]]()
+    for line in lines:
+        if _PROMPT.match(line.text):
+            typed = line.number
+        elif WENT_WELL.search(line.text):
+            found.append((typed if _OF_AN_INSTALLER.search(line.text) else 0, line.number))
+    least = sys.maxsize
+    for begin, end in reversed(found):
+        least = min(least, begin)
+        yield least, end
+
+
 def _is_end(text: str) -> bool:
     return ENDS.search(text) is not None and not _NO_END.search(text)
 
 
-def _put_in_later(lines: Sequence[LogLine], failures: Collection[int]) -> frozenset[int]:
-    """Return the lines about packages that could not be put in and that a later install put in, whoever began it."""
-    last = {name: line.number for line in lines for name in left_by_installs(line.text)[0]}
+def _brought(lines: Sequence[LogLine], last: Mapping[NormalizedName, int]) -> Iterator[int]:
+    """Yield the lines that miss a module which a later install brings; ``last``: where each package is put in last."""
+    for line in lines if last else ():
+        for name in _NOT_THERE.findall(line.text):
+            names = (canonicalize_name(name), *data_file("import-names")["modules"].get(name, ()))
+            if any(last.get(each, 0) > line.number for each in names):
+                yield line.number
+
+
+def _put_in_later(
+    lines: Sequence[LogLine], failures: Collection[int], last: Mapping[NormalizedName, int]
+) -> frozenset[int]:
+    """Return the lines about packages that could not be put in and that a later install put in, whoever began it.
+
+    ``last``: the line in which each package is put in last.
+    """
     found, until = set[int](), 0
     for line in lines if last else ():
         names = [canonicalize_name(name) for match in _NOT_PUT_IN.finditer(line.text) for name in match[1].split()]

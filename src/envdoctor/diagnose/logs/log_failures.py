@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from envdoctor.diagnose.logs.got_over import WENT_WELL, Course, course_of
+from envdoctor.diagnose.logs.got_over import Course, course_of
 from envdoctor.diagnose.logs.log_lines import EXCEPTIONS, LogLine, lines_of_log, plain
 from envdoctor.diagnose.logs.quoted_lines import is_quoted
 from envdoctor.model.dataclass import dataclass
@@ -186,12 +186,11 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     """Return the failures that a log ends in, first to last; those that success followed are left out."""
     if not _MAY_TELL.search(plain(text)):
         return ()
-    lines, told = _read(text)
+    told = _read(text)[1]
     if not told:
         return ()
-    well = max((line.number for line in lines if WENT_WELL.search(line.text)), default=0)
     course = course_of_log(text)
-    left = [item for item in told if item.number > well or re.match(_OF_A_NODE, item.text)]
+    left = [item for item in told if not course.went_well_after(item.number) or re.match(_OF_A_NODE, item.text)]
     left = [item for item in left if course.got_over(item.number) is not Severity.INFO]
     return tuple(_together(left)[-_MOST:])
 

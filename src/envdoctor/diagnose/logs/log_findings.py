@@ -146,7 +146,7 @@ def findings_of_log(examination: Examination, advised: Sequence[Finding]) -> Ite
     yield from (finding for _, finding in missing)
     places = [(failure.begin, failure.end) for failure, _ in missing]
     left = [item for item in left if not any(_touch(item, place) for place in places)]
-    yield from _unexplained(left, worse=bool(missing) or _is_bad([*advised, *own]))
+    yield from _unexplained(left, text, worse=bool(missing) or _is_bad([*advised, *own]))
     if not (advised or own or failures) and _tells_nothing(text):
         yield _without_outcome(is_all=examination.environment is None and examination.project is None)
 
@@ -237,7 +237,7 @@ def _remedy_of_unmet(item: Unmet, everyone: Sequence[Unmet], there: Mapping[str,
     )
 
 
-def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding]:
+def _unexplained(left: Sequence[LogFailure], text: str, *, worse: bool) -> Iterator[Finding]:
     """Yield one finding for the last failure that nothing explains: what comes before it is often its cause."""
     if worse:  # What was understood is what failed inside.
         left = [item for item in left if not item.is_wrapper]
@@ -249,7 +249,7 @@ def _unexplained(left: Sequence[LogFailure], *, worse: bool) -> Iterator[Finding
     shown = [item for item in failure.told if item[0] == failure.number]
     shown += [item for item in failure.told if item[0] != failure.number]
     also = left[:-1][-2:]
-    missing = missing_module(failure)
+    missing = missing_module(failure, text.split("\n")[failure.begin - 1 : failure.number])
     yield Finding(
         rule=NOT_UNDERSTOOD,
         name="failure-not-understood",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
+
+from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.logs.log_failures import LogFailure
 from envdoctor.shipped import data_file
@@ -22,12 +25,16 @@ _TO_BE_RENAMED = re.compile(r"\(consider renaming '(.{1,300}[/\\](\w+)\.py)' (?:
 _RELATIVE = re.compile(r"'__main__' is not a package|attempted relative import with no known parent package")
 _OF_AN_INSTALL = re.compile(r"(?:site|dist)-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]\w+\.py$")
 """Where packages and Python's own modules are: a file there hides none."""
-_SHARED = frozenset({"google", "mpl_toolkits", "nvidia"})
+_INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]+(\w+)")
+_SHARED = frozenset({"azure", "backports", "google", "mpl_toolkits", "ruamel"})
 """Folders of several distributions: that one of their modules is there tells nothing of the others."""
 
 
-def missing_module(failure: LogFailure) -> tuple[str, str] | None:
-    """Return what an import did not find, empty where that is not known, and what helps; None: another failure."""
+def missing_module(failure: LogFailure, lines: Sequence[str]) -> tuple[str, str] | None:
+    """Return what an import did not find, empty where that is not known, and what helps; None: another failure.
+
+    ``lines``: those of the log from the failure's first to its last.
+    """
     if found := _NO_PACKAGE.search(failure.line):
         return _hidden(found[1])
     if found := _TO_BE_RENAMED.search(failure.line) or _IN_CIRCLE.search(failure.line):
@@ -39,7 +46,8 @@ def missing_module(failure: LogFailure) -> tuple[str, str] | None:
     if _RELATIVE.search(failure.line):
         return "", "start it as a part of its package, from the folder above that: `python -m PACKAGE.MODULE`"
     if found := _MODULE.search(failure.line):
-        return _not_there((found[1] or found[2]).rstrip("."))
+        asked_by = next((named[1] for line in reversed(lines) if (named := _INSTALLED.search(line))), "")
+        return _not_there((found[1] or found[2]).rstrip("."), asked_by)
     return None
 
 
@@ -65,23 +73,41 @@ def _which(name: str) -> str:
     return f'`python -c "import importlib.util; print(importlib.util.find_spec({name!r}).origin)"`'
 
 
-def _not_there(module: str) -> tuple[str, str]:
+def _not_there(module: str, asked_by: str) -> tuple[str, str]:
     name = module.partition(".")[0]
-    brought_by = next(iter(data_file("import-names")["modules"].get(name, ())), "")
-    if brought_by and "." in module and name not in _SHARED:
+    brought_by = _brings(module)
+    if brought_by and module != name and name not in _SHARED:
         # Python names the package itself where that is what it does not find.
         helps = (
             f"nothing is to be installed under that name: take a version of `{brought_by}` that has the module, or a "
             "release of what imports it that goes with the version that is there; where the program has a folder of "
             "that name itself, start it from there"
         )
+        if asked_by == name:
+            helps = (
+                f"it is a part of `{brought_by}` itself, whose files are of two versions or not all there, or are for "
+                "another Python: uninstall it until none is left, and install it again; where a source tree of that "
+                "name lies beside the program, start from elsewhere"
+            )
         return f"`{name}` is there, and has no module `{module}`", helps
-    way = f"install `{brought_by}`" if brought_by else f"see what brings the module `{name}`, and install it"
+    way = f"install `{brought_by}`" if brought_by else f"see what brings the module `{module}`, and install it"
     helps = (
         f"{way} into the environment that the program runs in, or start the program from its own folder where the "
         "module is a part of it; `envdoctor check --env DIR` looks into it"
     )
-    return f"the module `{name}` is not there, which `{brought_by}` brings" if brought_by else "", helps
+    asked = module if name in _SHARED else name
+    return f"the module `{asked}` is not there, which `{brought_by}` brings" if brought_by else "", helps
+
+
+def _brings(module: str) -> str:
+    """Return the usual distribution that gives a module; empty where that is not known."""
+    name, _, rest = module.partition(".")
+    known = data_file("import-names")["modules"].get(name, ())
+    if name in _SHARED and rest:
+        # `google.cloud.storage` is in google-cloud-storage, `google.protobuf` in protobuf.
+        dotted = canonicalize_name(module)
+        known = [one for one in known if f"{dotted}-".startswith(f"{one}-") or rest.partition(".")[0] == one]
+    return next(iter(known), "")
 
 
 def _is_known(name: str) -> bool:
