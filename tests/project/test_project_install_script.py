@@ -443,12 +443,12 @@ def test_a_variable_that_names_itself_grows(read_files, name):
     ("name", "text"),
     [
         ("unset.sh", "pip install $PK\n"),
-        ("twice.sh", "PK=a\nPK=b\npip install $PK\n"),
+        ("twice.sh", "PK=a\nif x; then PK=b; fi\npip install $PK\n"),
+        ("twice.bat", "set PK=a\ngoto x\n:y\nset PK=b\n:x\npip install %PK%\n"),
         ("if.sh", 'PK=a\nif gpu; then\n  PK="$PK b"\nfi\npip install $PK\n'),
         ("line.sh", 'PK=a\nif gpu; then PK+=" b"; fi\npip install $PK\n'),
         ("and.sh", 'PK=a\n[ -n "$GPU" ] && PK="$PK b"\npip install $PK\n'),
         ("loop.sh", 'V=1\nfor n in 1 2; do\n  V+=".0"\ndone\npip install a==$V\n'),
-        ("inside.sh", 'more() {\n  PK="$PK b"\n}\nPK=a\npip install $PK\n'),
         ("first.sh", 'PK=(a)\nPK+=b\npip install "${PK[@]}"\n'),
         ("given.sh", 'PK=a\nPK="${PK:+$PK }b"\npip install $PK\n'),
         ("cut.sh", "V=1.2\npip install a==${V%.*}\n"),
@@ -898,6 +898,41 @@ def test_a_list_in_brackets_that_powershell_hands_to_a_command_is_read(read_file
     text = '& $pip install @(\n  "one",\n  "two>=1,<2"  # why\n)\npip install @("three")\npip install four\n'
     project = read_files({"i.ps1": f"$pip = 'pip'\n{text}"}, at="i.ps1")
     assert (names(project), project.problems) == (["one", "two<2,>=1", "three", "four"], ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", "V=1\npip install one==$V\nV=2\npip install two==$V\n"),
+        ("a.sh", 'put() {\n  local -r what=$1\n  pip install "$what"\n}\nput one==1\nput two==2\n'),
+        ("a.sh", 'declare -a L=(one==1 two==2)\npip install "${L[@]}"\n'),
+        ("a.sh", 'more() {\n  PK="$PK two==2"\n}\nPK=one==1\nmore\npip install $PK\n'),
+        ("a.ps1", "$V = '1'\npip install one==$V\n$V = '2'\npip install two==$V\n"),
+    ],
+)
+def test_of_the_values_of_a_variable_the_last_one_before_its_use_counts(read_files, name, text):
+    project = read_files({name: text}, at=name)
+    assert (names(project), project.problems) == (["one==1", "two==2"], ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", 'echo "<< Installing >>"\nX=$((1<<Y))\npip install one\n'),
+        ("a.sh", "# cat <<EOF\npip install one\ncat <<EOF\npip install no\nEOF\n"),
+        ("a.ps1", '@"\npip install no\n"@ | Set-Content x.txt\npip install one\n'),
+        ("a.ps1", "$said = @'\npip install no\n'@.Trim()\npip install one\n"),
+        ("a.ps1", "<#\npip install no\n#> pip install one\n"),
+    ],
+)
+def test_a_text_over_several_lines_ends_where_its_shell_ends_it(read_files, name, text):
+    assert names(read_files({name: text}, at=name)) == ["one"]
+
+
+def test_a_list_that_powershell_writes_is_not_the_one_that_lies_here(read_files):
+    text = '@"\nsix\n"@ | Set-Content all.txt\npip install -r all.txt\npip install one\n'
+    project = read_files({"all.txt": "idna\n", "a.ps1": text}, at="a.ps1")
+    assert (names(project), project.unread) == (["one"], ("all.txt",))
 
 
 QUOTES = {

@@ -549,6 +549,7 @@ def test_of_stages_that_are_images_of_their_own_the_target_s_or_the_last_one_cou
         "pip install a || { echo no; exit 1; }\npip install b\n",
         "pip install a || {\n  echo no\n  exit 1\n}\npip install b\n",
         'put() {\n  pip install "$@" || {\n    echo no\n    exit 1\n  }\n}\nput a\nput b\n',
+        'die() {\n  echo "$1"\n  exit 1\n}\ngit x || die git\npip install a || die a\npip install b || die b\n',
         "x || (echo; exit 1)\npip install a\nif y; then\n  z || {\n    echo\n    exit 1\n  }\nfi\npip install b\n",
     ],
 )

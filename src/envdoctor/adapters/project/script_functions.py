@@ -38,12 +38,13 @@ def with_calls(listed: Sequence[Command]) -> Sequence[Command]:
         return listed
     found: list[Command] = []
     patterns = _patterns([command for command, _, _ in parts])
-    room = _Room()
+    room, joined = _Room(), ""
     try:
         for at, (command, name, body) in enumerate(parts):
             if name not in called:
                 calls = not name and at not in patterns
-                found += _expanded(command, bodies, (), room) if calls else [command, *body]
+                found += _expanded(command, joined, bodies, (), room) if calls else [command, *body]
+            joined = command.joined
     except _TooMany:
         return listed
     return found
@@ -126,16 +127,18 @@ def _call(command: Command, bodies: _Bodies) -> tuple[int, str]:
     return at, name if name in bodies else ""
 
 
-def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: _Room) -> list[Command]:
-    """Return what a command comes to. Raises _TooMany."""
+def _expanded(command: Command, joined: str, bodies: _Bodies, within: tuple[str, ...], room: _Room) -> list[Command]:
+    """Return what a command comes to; behind ``&&`` and ``||`` it is as good as in brackets. Raises _TooMany."""
     at, name = _call(command, bodies)
     if not name or name in within:
         return [command]
     body = bodies[name]
     found: list[Command] = []
-    before, depth, inner = command.words[:at], command.depth - body[0].depth, len(body[0].shells)
+    before, inner = command.words[:at], len(body[0].shells)
+    depth = command.depth - body[0].depth + (joined in ("&&", "||"))
     arguments = _Arguments(command.words[at + 1 :], body, room)
     patterns = _patterns(body)
+    joined = ""
     for number, each in enumerate(body):
         words = (*before, *arguments.put_into(each.words))
         shells = (*command.shells, *each.shells[inner:])
@@ -143,8 +146,8 @@ def _expanded(command: Command, bodies: _Bodies, within: tuple[str, ...], room: 
         if len(within) > _DEEPEST:
             raise _TooMany
         room.take(_COMMAND)
-        found += [each] if number in patterns else _expanded(each, bodies, (*within, name), room)
-        before = ()
+        found += [each] if number in patterns else _expanded(each, joined, bodies, (*within, name), room)
+        before, joined = (), each.joined
     last = replace(found[-1], ends=command.ends, level=command.level, joined=command.joined, ends_arm=command.ends_arm)
     return [*found[:-1], last]
 

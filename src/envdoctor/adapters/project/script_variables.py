@@ -42,7 +42,7 @@ _KEYWORDS = ("then", "else", "do", "{")
 
 @dataclass(slots=True)
 class ScriptVariables:
-    """The values known so far; a name that is set twice to different values is not known, unless it grows."""
+    """The values known so far; none where a command that may not run sets another one."""
 
     dialect: Dialect
     _values: dict[str, str | None] = field(default_factory=dict)
@@ -69,7 +69,8 @@ class ScriptVariables:
             self._over(texts[1], texts[3:])
         else:
             first = texts[0].lower().lstrip("@")
-            for text in texts[1:] if first in {"export", "readonly", "local", "declare"} else texts:
+            named = [text for text in texts[1:] if text[:1] != "-"]
+            for text in named if first in {"export", "readonly", "local", "declare"} else texts:
                 if not self._assign(text):
                     return
 
@@ -165,7 +166,9 @@ class ScriptVariables:
         grows = more or any(self._key(_named(use)) == key for use in _USE[self.dialect].finditer(inside))
         if more and known is not None and before is not None:
             known = self._joined(key, before, known, of_list=items is not None)
-        if key in self._values and before != known and not (grows and self._certain and before is not None):
+        # Behind a label of a batch file nobody knows who came there; else the last one that runs in any case counts.
+        replaces = before is not None if grows else self.dialect is not Dialect.CMD
+        if key in self._values and before != known and not (self._certain and replaces):
             known = None
         self._values[key] = None if known is not None and len(known) > _LONGEST else known
         if items is not None:

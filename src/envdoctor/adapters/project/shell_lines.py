@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 
 from envdoctor.model.dataclass import dataclass
@@ -36,6 +36,8 @@ _LONGEST_LIST = 200
 _QUOTE = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?<!\S)\#[^\n]*|['"]""", re.S)
 """Of a shell's text what is quoted or commented; a quote alone is open at its end."""
 _IN_QUOTES = {"'": re.compile(r"[^']*'"), '"': re.compile(r'(?:\\.|[^"\\])*"')}
+_OF_POWERSHELL = ('"@', "'@")
+"""The ends of a text over several lines, at the start of one."""
 _COMMENT = {
     Dialect.POSIX: re.compile(r"^\s*#"),
     Dialect.CMD: re.compile(r"^\s*(?:@\s*)?(?:rem(?:\s|$)|::)", re.I),
@@ -66,6 +68,7 @@ def joined_lines(text: str, dialect: Dialect, *, over_lines: bool) -> Iterator[L
     current = LogicalText()
     terminator = ""
     lines = text.splitlines()
+    closing = {line.strip() for line in lines} if dialect is Dialect.POSIX else set()
     quoted_to = 0
     for number, line in enumerate(lines, start=1):
         if number < quoted_to:
@@ -73,13 +76,12 @@ def joined_lines(text: str, dialect: Dialect, *, over_lines: bool) -> Iterator[L
             continue
         if terminator:
             # The text of a here-document is data.
-            terminator = "" if _closes(line, terminator) else terminator
-            continue
-        opening = HERE_DOCUMENT.search(line) if dialect is Dialect.POSIX else None
-        runs = opening is not None and _RUNS_DOCUMENT.fullmatch(line, 0, opening.start()) is not None
-        terminator = opening.group(1) if opening and not runs else ""
-        if dialect is Dialect.POWERSHELL and (started := _opened(line)) is not None:
-            terminator, line = started
+            rest = _behind(line, terminator)
+            terminator = terminator if rest is None else ""
+            if not rest:
+                continue
+            line = rest
+        terminator, line = _opened(line, dialect, closing)
         if dialect is Dialect.POWERSHELL:
             line = _KEYWORD.sub(r"\g<0> ", line)
         if _COMMENT[dialect].match(line) and number != quoted_to:
@@ -121,15 +123,29 @@ def _opens_list(text: str) -> bool:
     return _LIST_OPEN.search(text, text.rfind(")") + 1) is not None
 
 
-def _closes(line: str, terminator: str) -> bool:
-    return terminator in line if terminator == "#>" else line.strip() == terminator
+def _behind(line: str, terminator: str) -> str | None:
+    """Return what stands behind the end of a text over several lines, None where a line does not end it."""
+    if terminator == "#>":
+        _, ends, rest = line.partition(terminator)
+        return rest if ends else None
+    if terminator in _OF_POWERSHELL:
+        return line[len(terminator) :] if line.startswith(terminator) else None
+    return "" if line.strip() == terminator else None
 
 
-def _opened(line: str) -> tuple[str, str] | None:
-    """Return how a comment or text over several lines of PowerShell ends, and what of the line stands before it."""
-    start = line.find("<#")
+def _opened(line: str, dialect: Dialect, closing: Collection[str]) -> tuple[str, str]:
+    """Return what ends a text over several lines that begins in a line, empty without, and what of that is read.
+
+    ``closing``: the lines of the script; what none of them ends is no here-document: ``echo "<< Installing >>"``.
+    """
+    if dialect is Dialect.POSIX:
+        opening = HERE_DOCUMENT.search(line) if not _COMMENT[dialect].match(line) else None
+        data = opening is not None and opening[1] in closing and not _RUNS_DOCUMENT.fullmatch(line, 0, opening.start())
+        return (opening[1] if opening is not None and data else ""), line
+    start = line.find("<#") if dialect is Dialect.POWERSHELL else -1
     if start >= 0:
         end = line.find("#>", start)
         return ("#>", line[:start]) if end < 0 else ("", line[:start] + line[end + 2 :])
     stripped = line.rstrip()
-    return (f"{stripped[-1]}@", stripped[:-2]) if stripped.endswith(('@"', "@'")) else None
+    begins = dialect is Dialect.POWERSHELL and stripped.endswith(('@"', "@'"))
+    return (f"{stripped[-1]}@", stripped[:-2]) if begins else ("", line)
