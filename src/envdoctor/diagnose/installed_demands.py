@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -13,7 +13,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from envdoctor.diagnose.demand import Demands, InstalledDemand
+from envdoctor.diagnose.surroundings import shows_conda
 from envdoctor.model.compatibility import KNOWN_PYTHONS
+from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.finding import Waiver
 from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override, OverrideSource
@@ -22,7 +24,7 @@ from envdoctor.model.target import Target, TargetProperty, dotted
 
 if TYPE_CHECKING:
     from envdoctor.diagnose.examination import Examination
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.environment import CondaPackage, InstalledDistribution, InstalledEnvironment
     from envdoctor.model.origin import Origin
     from envdoctor.model.profile import Profile
     from envdoctor.model.project import Project
@@ -157,7 +159,24 @@ def left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:
     """Return whether a distribution that is not listed may be there all the same, as a question about its name."""
     if environment.partial:
         return lambda _: True
+    if environment.conda_packages:
+        names = frozenset(_names_of_conda(environment.conda_packages))
+        return lambda name: name in names or name.rstrip(_DIGITS) in names
+    if environment.kind is EnvironmentKind.LISTING and shows_conda(environment):
+        # pip sees nothing of the libraries that conda gives: MKL, Qt, those of CUDA.
+        return lambda _: True
     return _NOT_FROZEN.__contains__ if environment.source == "pip freeze" else lambda _: False
+
+
+_DIGITS = "0123456789"
+
+
+def _names_of_conda(packages: Iterable[CondaPackage]) -> Iterator[str]:
+    """Yield what may be distributions of Python's: ``graphviz`` for ``python-graphviz``, ``pyqt`` for ``pyqt5``."""
+    for package in packages:
+        name = canonicalize_name(package.name)
+        yield from (name, name.removeprefix("python-"), name.removeprefix("py-"))
+        yield from (name.removesuffix(end) for end in ("-python", "-base", "-core"))
 
 
 def _host_markers(environment: InstalledEnvironment) -> dict[str, str]:
@@ -191,8 +210,12 @@ class _Collector:
         self.possible = _possible_environments(environment, examination.target, examination.assumed)
         self.verdicts: dict[tuple[str, str], bool] = {}
         self.result = Demands(may_be_there=left_out(environment))
+        self.twice: dict[str, list[str]] = {}
+        """Of a listing, which tells no folders: the other versions of what it names again, of which one may count."""
         for distribution in environment.distributions:
-            self.result.installed.setdefault(distribution.name, distribution)
+            first = self.result.installed.setdefault(distribution.name, distribution)
+            if first is not distribution and environment.kind is EnvironmentKind.LISTING:
+                self.twice.setdefault(distribution.name, []).append(distribution.version)
         self.waiting: list[tuple[str, str]] = []
         self.asked: set[tuple[str, str]] = set()
 
@@ -232,8 +255,12 @@ class _Collector:
             known.consumer is distribution and known.requirement is requirement for known in self.result.by_name[name]
         ):
             return
-        self.result.by_name[name].append(InstalledDemand(distribution, requirement, name, extra))
+        demand = InstalledDemand(distribution, requirement, name, extra)
         provider = self.result.installed.get(name)
+        listed = [provider.version, *self.twice.get(name, ())] if provider is not None else []
+        if len(listed) > 1 and not demand.accepts(listed[0]) and any(map(demand.accepts, listed)):
+            return
+        self.result.by_name[name].append(demand)
         if provider is None:
             return
         for wanted in map(canonicalize_name, requirement.extras):

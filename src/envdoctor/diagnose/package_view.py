@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from envdoctor.diagnose.surroundings import shows_conda
 from envdoctor.model.candidate import FileKind
 from envdoctor.model.dataclass import dataclass
-from envdoctor.model.environment import EnvironmentKind
 from envdoctor.model.project import ReadingProblemKind
 from envdoctor.model.requirement import Requirement, may_hold
 from envdoctor.model.target import Backend, TargetProperty
@@ -223,16 +223,6 @@ def _planned_view(item: ResolvedPackage, label: str | None, source: str, *, othe
     )
 
 
-_CONDA_PATH = re.compile(r"file:///\S{0,300}?(?:_\d{10,13}/work(?![\w.-])|/conda-bld/|/feedstock_root/)")
-"""The folder of a build of conda's, NAME_TIME/work; `pip freeze` shows it as the address of what it has installed."""
-
-
-def _shows_conda(environment: InstalledEnvironment) -> bool:
-    """Return whether what has no installer named may be a build of conda's, which carries no label."""
-    urls = (item.direct_url for item in environment.distributions)
-    return environment.kind is EnvironmentKind.CONDA or any(_CONDA_PATH.match(url) for url in urls if url)
-
-
 def _of_default_index(examination: Examination) -> bool:
     """Return whether a version without a label tells the build: not on a machine that nobody named.
 
@@ -253,14 +243,14 @@ def _installed(
     environment: InstalledEnvironment, examination: Examination, facts: WheelFacts
 ) -> dict[str, PackageView]:
     packages: dict[str, PackageView] = {}
-    shows_conda = _shows_conda(environment)
+    of_conda = shows_conda(environment)
     for item in environment.distributions:
         try:
             version = Version(item.version)
         except ValueError:
             continue
         label, source = version.local, "its version"
-        conda = version.local is None and (item.installer == "conda" if item.installer else shows_conda)
+        conda = version.local is None and (item.installer == "conda" if item.installer else of_conda)
         if label is None and item.build_label:
             label, source = item.build_label, "its build in conda" if conda else f"{item.name}/version.py"
         if item.name == "torch" and label is None:

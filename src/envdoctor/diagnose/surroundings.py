@@ -7,7 +7,7 @@ from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
 
-__all__ = ["is_active", "is_here", "is_inside", "of_conda", "path"]
+__all__ = ["is_active", "is_here", "is_inside", "of_conda", "path", "shows_conda"]
 
 _CONDA = re.compile(r"(?:^|[/\\])(?=[\w.-]*(?:[/\\]|$))[\w.-]*(?:conda|miniforge|mambaforge|micromamba)", re.IGNORECASE)
 
@@ -41,3 +41,19 @@ def path(text: str) -> PurePath:
 def of_conda(text: str) -> bool:
     """Return whether a path looks like one of conda's."""
     return bool(_CONDA.search(text))
+
+
+_CONDA_PATH = re.compile(r"file:///\S{0,300}?(?:_\d{10,13}/work(?![\w.-])|/conda-bld/|/feedstock_root/)")
+"""The folder of a build of conda's, NAME_TIME/work; `pip freeze` shows it as the address of what it has installed."""
+_MKL_USERS = frozenset({"mkl-fft", "mkl-random", "mkl-service"})
+
+
+def shows_conda(environment: InstalledEnvironment) -> bool:
+    """Return whether what has no installer named may be a build of conda's, which carries no label."""
+    if environment.kind is EnvironmentKind.CONDA or environment.conda_packages:
+        return True
+    if any(_CONDA_PATH.match(item.direct_url) for item in environment.distributions if item.direct_url):
+        return True
+    names = {item.name for item in environment.distributions}
+    # conda itself is on no index any more, and pip's builds for MKL bring `mkl` as a distribution.
+    return "conda" in names or ("mkl" not in names and not names.isdisjoint(_MKL_USERS))

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packaging.utils import canonicalize_name
-from packaging.version import Version
-
 from envdoctor.diagnose.engine import examine, is_understood
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.candidate import DistributionFile, FileKind
-from envdoctor.model.compatibility import can_use
-from envdoctor.model.environment import EnvironmentKind, EnvironmentProblem, EnvironmentProblemKind
+from envdoctor.model.environment import EnvironmentKind, EnvironmentProblemKind
 from envdoctor.model.report import Report, Verdict
 from envdoctor.model.target import Target, TargetProperty
-from envdoctor.ports import Index, IndexUnavailable, MetadataUnavailable, ProjectNotFound, Tell
+from envdoctor.ports import Tell
 from envdoctor.verbs import collector_paused
 from envdoctor.verbs.card_choice import with_card
 from envdoctor.verbs.host import cards_were_asked
@@ -28,18 +22,14 @@ from envdoctor.verbs.settings import Settings, further_advisories
 from envdoctor.verbs.target_choice import TargetChoice, assumed_of, fitted, on_python, pick_target, torch_of_facts
 
 if TYPE_CHECKING:
-    from packaging.utils import NormalizedName
-
     from envdoctor.diagnose.advisories.advisory import Advisory
     from envdoctor.model.conflict import Conflict
-    from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment
+    from envdoctor.model.environment import InstalledEnvironment
     from envdoctor.model.profile import Profile
     from envdoctor.verbs.index_choice import IndexChoice
     from envdoctor.verbs.patient import Patient
 
-__all__ = ["answered", "could_be_asked", "report_of_patient", "with_requirements"]
-
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+__all__ = ["answered", "could_be_asked", "report_of_patient"]
 
 
 def check_patient(examination: Examination, further: Sequence[Advisory]) -> Report:
@@ -85,98 +75,6 @@ def could_be_asked(environment: InstalledEnvironment | None) -> bool:
         )
         for problem in environment.problems
     )
-
-
-def with_requirements(
-    environment: InstalledEnvironment, index: Index, target: Target | None = None
-) -> InstalledEnvironment:
-    """Return a listing with the requirements that the index has for its versions.
-
-    Distributions that the index does not have in that version (local builds, editable installs) stay as they are,
-    and so does an environment that is no listing. Never raises for what the index lacks or when it cannot be reached:
-    what stays unknown is told as before.
-    """
-    if environment.kind is not EnvironmentKind.LISTING or any(item.requires_dist for item in environment.distributions):
-        return environment
-    wanted = {item.name: version for item in environment.distributions if (version := _version(item)) is not None}
-    index.prefetch_pages(wanted)
-    files = dict(_files(wanted, index, target))
-    index.prefetch_metadata(files.values())
-    distributions = tuple(_filled(item, files, index) for item in environment.distributions)
-    filled = {
-        item.name for item, before in zip(distributions, environment.distributions, strict=True) if item != before
-    }
-    if not filled:
-        return environment
-    open_ = tuple(item.name for item in environment.distributions if item.name not in filled)
-    problems = list(_problems(environment, open_))
-    chosen = not environment.partial and _is_choice(distributions)
-    if chosen:
-        named = environment.problems[0].subject if environment.problems else ""
-        left_out = "distributions that it leaves out"
-        problems.append(EnvironmentProblem(EnvironmentProblemKind.NOT_TOLD, named, left_out))
-    partial = environment.partial or chosen
-    return replace(environment, distributions=distributions, problems=tuple(problems), partial=partial)
-
-
-def _is_choice(distributions: Sequence[InstalledDistribution]) -> bool:
-    """Return whether more is missing than listed: rows that a person chose, and no environment that ever ran."""
-    there = {item.name for item in distributions}
-    plain = (text for item in distributions for text in item.requires_dist if ";" not in text)
-    needed = {canonicalize_name(found[0]) for text in plain if (found := _NAME.match(text))}
-    # What `pip list` says of itself stands in whole lists alone.
-    return "pip" not in there and len(needed - there) > max(len(there), 3)
-
-
-def _version(item: InstalledDistribution) -> Version | None:
-    """Return the version to ask for; a build from elsewhere may have other requirements than the index's own."""
-    if item.editable or item.direct_url:
-        return None
-    try:
-        return Version(item.version)
-    except ValueError:
-        return None
-
-
-def _files(
-    wanted: dict[NormalizedName, Version], index: Index, target: Target | None
-) -> Iterator[tuple[str, DistributionFile]]:
-    for name, version in wanted.items():
-        try:
-            page = index.page(name)
-        except (ProjectNotFound, IndexUnavailable):
-            continue
-        files = [file for file in page.files if file.version == version]
-        # A wheel says without a build what it requires; the one for the target is the one that is installed.
-        files.sort(key=lambda file: (file.kind is not FileKind.WHEEL, target is not None and not can_use(file, target)))
-        if files:
-            yield name, files[0]
-
-
-def _filled(item: InstalledDistribution, files: dict[str, DistributionFile], index: Index) -> InstalledDistribution:
-    file = files.get(item.name)
-    if file is None:
-        return item
-    try:
-        metadata = index.metadata(file)
-    except (MetadataUnavailable, IndexUnavailable):
-        return item
-    return replace(
-        item,
-        requires_dist=metadata.requires_dist,
-        requires_python=metadata.requires_python,
-        provides_extra=tuple(sorted(metadata.provides_extra)),
-        metadata_path=file.filename,
-    )
-
-
-def _problems(environment: InstalledEnvironment, unfilled: tuple[str, ...]) -> Iterator[EnvironmentProblem]:
-    for problem in environment.problems:
-        if problem.kind is not EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD:
-            yield problem
-        elif unfilled:
-            shown = ", ".join(unfilled[:5]) + (f" and {len(unfilled) - 5} more" if len(unfilled) > 5 else "")
-            yield replace(problem, detail=f"what these require: {shown}")
 
 
 _ANSWERED_BY = {
@@ -227,10 +125,11 @@ def report_of_patient(
         target = on_python(target, environment.python, environment)
     if profile is not None and environment is not None:
         environment = _without_torch(environment, profile)
+    environment, target = _with_requirements(environment, index_choice, profile, target, tell)
     examination = Examination(
         target=target,
         profile=profile,
-        environment=_with_requirements(environment, index_choice, profile, target, tell),
+        environment=environment,
         binaries=patient.binaries,
         facts=patient.facts,
         log=patient.log,
@@ -295,15 +194,22 @@ def _profile(named: str | None) -> Profile | None:
 
 def _with_requirements(
     environment: InstalledEnvironment | None, choice: IndexChoice, profile: Profile | None, target: Target, tell: Tell
-) -> InstalledEnvironment | None:
-    """Return a listing with the requirements that the index knows; anything else, and all offline, as it is."""
+) -> tuple[InstalledEnvironment | None, Target]:
+    """Return a listing with the requirements that the index knows, and the target with the Python of its wheels.
+
+    Anything else, and all offline, stays as it is; so does a Python that was typed or told.
+    """
     if environment is None or environment.kind is not EnvironmentKind.LISTING or choice.offline:
-        return environment
+        return environment, target
     from envdoctor.verbs.index_choice import open_ports
+    from envdoctor.verbs.listing_requirements import python_of_wheels, with_requirements
 
     index = open_ports(choice, profile, None)
     try:
-        return with_requirements(environment, index, target)
+        if target.python_assumed and environment.python is None:
+            python = python_of_wheels(environment, index, target)
+            target = target if python == target.python else replace(target, python=python, python_full=None)
+        return with_requirements(environment, index, target), target
     finally:
         index.close()
         for text in dict.fromkeys(index.notes):
