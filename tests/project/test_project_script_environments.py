@@ -45,3 +45,12 @@ def test_what_goes_into_another_environment_is_not_added_up(read_files, name):
 def test_what_may_go_into_the_same_environment_is_added_up(read_files, name):
     project = read_files({"x/f": "", name: TOGETHER[name]}, at=name)
     assert (names(project), project.unread) == (["one", "two"], ())
+
+
+def test_the_conda_of_an_installer_for_windows_is_conda(read_files):
+    text = 'call "%ROOT%\\_conda.exe" create --no-shortcuts -y -k --prefix "%ENV%" python=3.10 || goto end\n'
+    text += 'call "%ROOT%\\condabin\\conda.bat" activate "%ENV%"\npip install one\n'
+    text += 'call "%ROOT%\\condabin\\conda.bat" install -y numpy==1.26\n:end\n'
+    project = read_files({"i.bat": text}, at="i.bat")
+    assert (names(project), project.unread) == (["one", "numpy==1.26"], ())
+    assert str(project.environment_python) == "==3.10.*"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from envdoctor.adapters.project.pip_command import CONDA, SPEAKERS
-from envdoctor.adapters.project.shell_words import Dialect, Word
+from envdoctor.adapters.project.shell_words import Dialect, Word, program
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["OtherInstall", "ReadFrom", "builds_wheel", "dialect_of", "read_other_install", "script_run_by"]
@@ -80,7 +80,7 @@ _RUNS_SCRIPT = re.compile(
 def read_other_install(words: Sequence[Word]) -> OtherInstall | None:
     """Return what a command installs by other means than those of pip and conda, None where it is no such command."""
     for at, word in enumerate(words[:_NEAR]):
-        name, rest = _name(word.text), words[at + 1 :]
+        name, rest = program(word.text), words[at + 1 :]
         if name in SPEAKERS:
             return None
         texts = [each.text for each in rest]
@@ -124,7 +124,7 @@ def dialect_of(script: Path) -> Dialect:
 
 def builds_wheel(words: Sequence[Word]) -> bool:
     """Return whether a command puts a wheel of the project in the folder where it runs into `dist`."""
-    texts = [_name(word.text) for word in words[:_NEAR]]
+    texts = [program(word.text) for word in words[:_NEAR]]
     if not SPEAKERS.isdisjoint(texts):
         return False
     pairs = {("-m", "build"), ("poetry", "build"), ("uv", "build"), ("pdm", "build"), ("hatch", "build")}
@@ -141,7 +141,3 @@ def script_run_by(words: Sequence[Word]) -> Word | None:
         if not _RUNS_SCRIPT.match(text):
             return None
     return None
-
-
-def _name(text: str) -> str:
-    return re.split(r"[\\/]", text.lower().lstrip("@"))[-1].removesuffix(".exe") or text

@@ -6,14 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 
-from envdoctor.adapters.project.shell_words import Word
+from envdoctor.adapters.project.shell_words import Word, program
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.upload_limit import PIPS_LIMIT, UVS_LIMIT, UVS_LIMIT_OF_PACKAGE
 
 __all__ = ["CONDA", "SPEAKERS", "PipCommand", "options_of", "read_pip_command"]
 
 _PIP = re.compile(r"^pip(?:\d+(?:\.\d+)?)?$")
-CONDA = frozenset({"conda", "mamba", "micromamba"})
+CONDA = frozenset({"conda", "_conda", "mamba", "micromamba"})
+"""Conda's names; ``_conda.exe`` is what its installers for Windows bring."""
 SPEAKERS = frozenset(
     {"echo", "rem", "apt", "apt-get", "yum", "dnf", "apk", "brew", "printf", "which", "command", "where", "type",
      "write-host", "write-output", "grep", "title", "pacman", "zypper", "choco", "winget", "export", "alias"}
@@ -101,11 +102,11 @@ def options_of(tool: str, words: Sequence[Word]) -> PipCommand:
 
 def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
     for at, word in enumerate(words[:_NEAR]):
-        name = re.split(r"[\\/]", word.text.lower().lstrip("@"))[-1].removesuffix(".exe")
+        name = program(word.text)
         if name in SPEAKERS:
             return None
         if _PIP.match(name):
-            before = [re.split(r"[\\/]", each.text.lower())[-1].removesuffix(".exe") for each in words[:at]]
+            before = [program(each.text) for each in words[:at]]
             by_uv = "uv" in before and before[before.index("uv") + 1 :][:1] not in (["run"], ["tool"])
             return ("uv" if by_uv else "pip"), words[at + 1 :]
         if name in CONDA and at + 1 < len(words) and words[at + 1].text != "run":

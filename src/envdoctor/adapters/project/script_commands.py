@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from envdoctor.adapters.project.shell_words import Command, Dialect, Word, plain_commands
+from envdoctor.adapters.project.shell_words import Command, Dialect, Word, plain_commands, program
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["commands"]
@@ -75,7 +75,7 @@ def _handed(words: Sequence[Word], dialect: Dialect) -> _Handed | None:
     if first in ("start-process", "saps"):
         return _Handed(at, _started(texts[at + 1 :]), dialect)
     for place, text in enumerate(texts[:_NEAR]):
-        asks, inner = _OF_WINDOWS.get(text.lower().removesuffix(".exe"), (None, dialect))
+        asks, inner = _OF_WINDOWS.get(program(text), (None, dialect))
         told = next((n for n in range(place + 1, len(texts)) if asks is not None and asks.fullmatch(texts[n])), None)
         # Words that stand apart are read as those of the command itself.
         if told is not None and len(texts) == told + 2:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from envdoctor.adapters.project.pip_command import CONDA
 from envdoctor.adapters.project.script_folders import ScriptFolders
+from envdoctor.adapters.project.shell_words import program
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["Environments"]
 
-_PROGRAM = re.compile(r"(.+)[\\/](?:bin|scripts)[\\/](?:pip|python|uv|activate|conda|mamba)[\w.]*$", re.I)
+_PROGRAM = re.compile(r"(.+)[\\/](?:bin|scripts)[\\/](?:pip|python|uv|activate|_?conda|mamba)[\w.]*$", re.I)
 _OWN_FOLDER = re.compile(r"^(?:%~dp0|\$PSScriptRoot[\\/]|%cd%[\\/]|\$\(pwd\)/|\$PWD/|\$\{PWD\}/)", re.I)
 _COMPUTED = re.compile(r"[$%`!]")
 _OF_MACHINE = re.compile(r"/usr(?:/local)?$|/opt/conda$|/root/\w*conda\d?$|conda\d?$")
@@ -51,8 +52,7 @@ class Environments:
 
     def _of(self, texts: Sequence[str], folders: ScriptFolders) -> str | None:
         """Return the environment that a command itself names."""
-        tools = [re.split(r"[\\/]", text.lower())[-1] for text in texts[:_NEAR]]
-        if not CONDA.isdisjoint(tools):
+        if not CONDA.isdisjoint(map(program, texts[:_NEAR])):
             value = next((texts[at + 1] for at, text in enumerate(texts[:-1]) if text in _NAMED), None)
             if value is not None:
                 return _name(value)

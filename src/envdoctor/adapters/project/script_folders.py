@@ -14,7 +14,7 @@ from pathlib import Path
 from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
 from envdoctor.adapters.project.requirements_file import is_project
 from envdoctor.adapters.project.script_paths import ByScript, below, last_name, outputs, repository_name
-from envdoctor.adapters.project.shell_words import Command
+from envdoctor.adapters.project.shell_words import Command, program
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["ScriptFolders"]
@@ -110,7 +110,7 @@ class ScriptFolders:
         words, line = [word.text for word in command.words], command.words[0].line
         while words[1:] and words[0].lower() in _WITHIN:
             words = words[1:]
-        first, rest = re.split(r"[\\/]", words[0].lower().lstrip("@"))[-1].removesuffix(".exe"), words[1:]
+        first, rest = program(words[0]), words[1:]
         own = (-bisect_right(self.starts, line),) if self.starts else ()
         self._stand_in(() if first in {"workdir", "%cd"} else (*own, *command.shells))
         if first in {"cd", "%cd", "pushd", "set-location", "push-location", "chdir"}:

@@ -14,7 +14,7 @@ from envdoctor.adapters.project.draft import Draft
 from envdoctor.adapters.project.pip_command import PipCommand
 from envdoctor.adapters.project.script_branches import Branch
 from envdoctor.adapters.project.script_variables import ScriptVariables
-from envdoctor.adapters.project.shell_words import Command, Dialect, Word
+from envdoctor.adapters.project.shell_words import Command, Dialect, Word, program
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.index_url import bare_url
 from envdoctor.model.origin import FileOrigin
@@ -79,7 +79,7 @@ _RUN = re.compile(r"[`(]")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
 _SET_BY_POWERSHELL = re.compile(r"\$env:(\w+)(?:=|$)", re.I)
 _ASKS = frozenset({"[", "[[", "test", "command", "which", "type", "grep"})
-_PIP = re.compile(r"(?:^|[\\/])pip[\d.]*(?:\.exe)?$", re.I)
+_PIP = re.compile(r"pip[\d.]*")
 _NEAR = 8
 """Words at the start of a command among which its program stands."""
 _MOST = 100
@@ -165,7 +165,7 @@ class Exports:
 
 def _configured(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield what ``pip config set`` writes to pip's file, by the variable that says the same."""
-    if "config" not in texts[:_NEAR] or not any(_PIP.search(text) for text in texts[:_NEAR]):
+    if "config" not in texts[:_NEAR] or not any(_PIP.fullmatch(program(text)) for text in texts[:_NEAR]):
         return
     rest = [text for text in texts[texts.index("config") + 1 :] if not text.startswith("--")]
     if rest[:1] == ["set"] and len(rest) == 3:

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from envdoctor.adapters.project.shell_lines import CONTINUATION, Dialect, LogicalText, joined_lines
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["Command", "Dialect", "Word", "plain_commands"]
+__all__ = ["Command", "Dialect", "Word", "plain_commands", "program"]
 
 
 _QUOTES = {Dialect.POSIX: "\"'", Dialect.CMD: '"', Dialect.POWERSHELL: "\"'"}
@@ -27,6 +27,7 @@ _OPENING, _CLOSING = ("(", "{"), (")", "}")
 _DEEPEST = 100
 """Subshells in one another; what runs deeper counts to the last of them."""
 _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
+_OF_WINDOWS = re.compile(r"\.(?:exe|bat|cmd)$")
 _PLAIN = re.compile(r"[\w./:=,+@%~-]+")
 """Signs that mean nothing but themselves in every dialect, in quotes, too: most of a script."""
 
@@ -86,6 +87,12 @@ class _Subshells:
             self.open.pop()
         if words or kind != "\n":
             self.before = ")" if words and words[-1].text.endswith("()") else kind
+
+
+def program(text: str) -> str:
+    """Return what a program is called that a word starts, in small letters."""
+    name = re.split(r"[\\/]", text.lower().lstrip("@"))[-1]
+    return _OF_WINDOWS.sub("", name) or name
 
 
 def plain_commands(text: str, dialect: Dialect, *, over_lines: bool = True) -> Iterator[Command]:
