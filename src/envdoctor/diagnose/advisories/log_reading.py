@@ -263,13 +263,13 @@ def read_log(
     if not hits:
         return
     situation = _situation_of_log(examination, log)
-    hits = [(advisory, hit) for advisory, hit in hits if not _elsewhere(advisory, situation)]
-    outdone = {code for advisory, _ in hits for code in advisory.instead_of}
+    places = [(*item, replace(situation, near=partial(log.around, item[1].number))) for item in hits]
+    places = [(advisory, hit, here) for advisory, hit, here in places if not _elsewhere(advisory, here)]
+    outdone = {code for advisory, _, _ in places for code in advisory.instead_of}
     course, raised = course_of_log(examination.log or ""), _raised(examination.log or "")
-    for advisory, hit in hits:
+    for advisory, hit, here in places:
         if advisory.code not in outdone:
-            more = (other.number for item, other in hits if item.code in advisory.instead_of)
-            here = replace(situation, near=partial(log.around, hit.number))
+            more = (other.number for item, other, _ in places if item.code in advisory.instead_of)
             over, stops = _got_over(advisory, log, course), hit.number in raised
             found = advisory.finding_of_log(here, hit.excerpt, hit.number, shown_by, over, raised=stops)
             yield replace(found, log_lines=(hit.number, *more))

@@ -149,7 +149,7 @@ def _ways(lines: Sequence[LogLine], later: Collection[int]) -> Iterator[tuple[in
 
 
 def _wells(lines: Sequence[LogLine]) -> Iterator[tuple[int, int]]:
-    """Yield, last first, the lines that tell a good end, each behind the first line of which it or a later one tells."""
+    """Yield, last first, the lines that tell a good end, each behind the first line that it or a later one is for."""
     typed, found = 0, list[tuple[int, int]]()
     for line in lines:
         if _PROMPT.match(line.text):
