@@ -46,7 +46,7 @@ from envdoctor.model.project import (
 
 __all__ = ["installs_more", "read_commands", "read_install_script"]
 
-_STOPS = re.compile(r"#!\s*/\S*(?:env\s+-S\s+)?(?:\s?\S*/?(?:ba|da|z)?sh)\s+-[a-z]*e")
+_STOPS = re.compile(r"#!\s{0,9}/\S{0,200}(?:env\s+-S\s+)?(?:\s?\S{0,200}/?(?:ba|da|z)?sh)\s+-[a-z]*e")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})

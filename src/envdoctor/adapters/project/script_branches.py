@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
+from operator import itemgetter
 
 from envdoctor.adapters.project.script_conditions import JudgedFor, compared
 from envdoctor.adapters.project.shell_words import Command, Dialect
@@ -109,7 +111,7 @@ def _at_places(
         if place < 0 and (install := _INSTALLS.search(raw, cursor)) is not None:
             place = install.start()
         before, cursor = number, max(place, cursor)
-        yield next((path for at, path in reversed(paths) if at <= place), paths[0][1])
+        yield paths[max(0, bisect_right(paths, place, key=itemgetter(0)) - 1)][1]
 
 
 def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, ...]]:
