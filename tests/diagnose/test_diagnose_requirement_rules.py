@@ -474,6 +474,26 @@ def test_what_a_later_step_removes_is_looked_up_in_the_file_itself() -> None:
     assert not found("RES007", project=project, sources=MemorySources({"requirements.txt": "einops\n"}))
 
 
+@pytest.mark.parametrize(
+    ("later", "path", "said", "severity"),
+    [
+        (("numpy==2",), "install.bat", "puts `numpy==2` in its place", Severity.INFO),
+        (("-r", "all.txt"), "all.txt", "puts `numpy==2` in its place", Severity.WARNING),
+        (("numpy==2", "-i", "https://i.example"), "install.bat", "puts `numpy==2` in its place", Severity.WARNING),
+        (("-U", "numpy"), "install.bat", "puts the newest `numpy` in its place", Severity.INFO),
+    ],
+)
+def test_what_a_later_command_puts_in_the_place_of_another_version_is_said(
+    later: tuple[str, ...], path: str, said: str, severity: Severity
+) -> None:
+    commands = (command(1, "install", "numpy==1"), command(2, "install", *later, upgrade="-U" in later))
+    new = replace(line("numpy" if "-U" in later else "numpy==2", 1), step=2, origin=FileOrigin(path, 9))
+    old = replace(line("numpy==1", 1), step=1)
+    (finding,) = of_project("RES007", commands=commands, requirements=(new,), superseded=(old,))
+    assert finding.message == f"step order: install.bat:8 asks for `numpy==1`, and install.bat:9 {said}"
+    assert finding.severity is severity
+
+
 def test_steps_that_do_not_meet_are_fine() -> None:
     assert not of_project("RES007", commands=(SCRIPT[4], SCRIPT[3]), requirements=())
 

@@ -194,6 +194,51 @@ def test_uninstalled_and_installed_again(read_files):
     assert [str(one.origin) for one in project.superseded] == ["requirements.txt:1", "requirements.txt:2"]
 
 
+REPLACED = {
+    "pins": ("pip install a==1 b\npip install a==2\n", ["b", "a==2"]),
+    "thrice": ("pip install a==1\npip install a==2\npip install a==1\n", ["a==1", "a==1"]),
+    "bounds": ("pip install 'a>=2'\npip install 'a<2'\n", ["a<2"]),
+    "list later": ("pip install a==1\npip install -r all.txt\n", ["a==3", "c"]),
+    "list first": ("pip install -r all.txt\npip install 'a==1'\n", ["c", "a==1"]),
+    "constraint": ("pip install -c all.txt c\npip install a==1\n", ["c", "c", "a==1"]),
+    "by uv": ("uv pip install a==1\nuv pip install a==2\n", ["a==2"]),
+    "conda first": ("conda install -y numpy=1.26\npip install numpy==2.0\n", ["numpy==2.0"]),
+    "newest": ("pip install a==1 b==1\npip install -U a\n", ["b==1", "a"]),
+    "anew": ("pip install a==1\nuv pip install --reinstall a\n", ["a"]),
+    "repository": (
+        "pip install a==1\npip install git+https://git.example/x/a#egg=a\n",
+        ["a @ git+https://git.example/x/a#egg=a"],
+    ),
+    "own marker": ("pip install 'a==1; python_version>\"3\"'\npip install a==2\n", ["a==2"]),
+}
+BOTH_HOLD = {
+    "one command": "pip install a==1 'a<1'\n",
+    "left as it is": "pip install a==1\npip install a\n",
+    "fits": "pip install a==1\npip install 'a<2'\n",
+    "build": "pip install a==1\npip install a==1+cu118\n",
+    "bound only": "pip install a==1\npip install -c all.txt c\n",
+    "metadata": "pip install -e .\npip install own==2\n",
+    "marker": "pip install a==1\npip install 'a==2; sys_platform==\"plan9\"'\n",
+    "conda later": "pip install numpy==2.0\nconda install -y numpy=1.26\n",
+    "another's": "pip install a==1\npip install -U b\n",
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_what_a_later_command_replaces_is_asked_for_no_more(read_files, name):
+    text, asked = REPLACED[name]
+    project = read_files({"i.sh": text, "all.txt": "a==3\nc\n"}, at="i.sh")
+    assert [one.pep508 for one in project.requirements] == asked
+    assert project.superseded
+
+
+@pytest.mark.parametrize("name", BOTH_HOLD)
+def test_what_later_commands_leave_or_break_is_asked_for_still(read_files, name):
+    own = "[project]\nname = 'x'\nversion = '1'\ndependencies = ['own==1']\n"
+    project = read_files({"i.sh": BOTH_HOLD[name], "all.txt": "a==3\nc\n", "pyproject.toml": own}, at="i.sh")
+    assert project.superseded == ()
+
+
 def test_unquoted_comparison_is_a_redirection(read_files):
     project = read_files({"install.sh": "pip install torch>=2.0 numpy\n"})
     assert names(project) == ["torch", "numpy"]

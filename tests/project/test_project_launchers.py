@@ -41,7 +41,8 @@ def test_a_list_in_a_folder_below_the_script_is_not_taken_for_the_one_beside_it(
     (tmp_path / "launch.ps1").write_text(LAUNCH, encoding="utf-8")
     read = read_project(tmp_path / "launch.ps1", target_environment=WINDOWS)
     assert read.files == ("launch.ps1", "requirements.txt", "models/dr2/requirements.txt")
-    assert {str(item) for item in read.requirements} >= {"torch==2.4.1", "torch==2.7", "numpy"}
+    assert {str(item) for item in read.requirements} >= {"torch==2.7", "numpy"}
+    assert [str(item) for item in read.superseded] == ["torch==2.4.1"]
 
 
 @pytest.mark.parametrize(

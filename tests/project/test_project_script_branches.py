@@ -153,7 +153,7 @@ ASKED = ["torch==2.4.0", "torchvision==0.19.0"]
     ("backend", "asked"),
     [
         ("cuda", [*ASKED, "xformers==0.0.27.post2"]),
-        ("rocm", [*ASKED, "torch==2.4.1", "xformers==0.0.29"]),
+        ("rocm", ["torchvision==0.19.0", "torch==2.4.1", "xformers==0.0.29"]),
         ("cpu", ASKED),
     ],
 )

@@ -102,7 +102,7 @@ def test_what_a_function_is_given_stands_where_it_is_called(read_files):
 def test_of_a_function_that_is_defined_several_times_each_is_read_where_it_stands(read_files):
     text = "f() {\n  pip install a==1\n}\nf\nf() {\n  pip install a==2\n}\nf\n"
     project = read_files({"a.sh": text}, at="a.sh")
-    assert [one.pep508 for one in project.requirements] == ["a==1", "a==2"]
+    assert [one.pep508 for one in (*project.superseded, *project.requirements)] == ["a==1", "a==2"]
     text = 'if [ "$(uname)" = "Darwin" ]; then\n  f() { pip install a==1; }\nelse\n  f() { pip install a==2; }\nfi\nf\n'
     for platform, version in (("darwin", "1"), ("linux", "2")):
         project = read_files({"a.sh": text}, at="a.sh", target_environment={"sys_platform": platform})

@@ -19,7 +19,7 @@ from envdoctor.adapters.project.submodules import in_empty_submodule
 from envdoctor.model.index_url import file_path
 from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import ReadingProblem, ReadingProblemKind
-from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, may_hold
+from envdoctor.model.requirement import Requirement, RequirementKind, both_markers, holds, may_hold
 
 __all__ = [
     "duplicates",
@@ -148,23 +148,48 @@ def _gone(
 
 _MOST_PAIRS = 100
 """Pairs of repeated lines that are told one by one."""
+_MOST_NAMED = 20
+"""Lines for one package that earlier ones are held against."""
+_METADATA = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
-def separate_superseded(
-    requirements: Sequence[Requirement], removals: Sequence[tuple[int, NormalizedName]]
-) -> tuple[tuple[Requirement, ...], tuple[Requirement, ...]]:
-    """Split into those in force and those whose package a later step of the script uninstalls."""
+def separate_superseded(draft: Draft) -> tuple[tuple[Requirement, ...], tuple[Requirement, ...]]:
+    """Split into those in force and those whose package a later step of the script uninstalls or replaces."""
     last: dict[NormalizedName, int] = {}
-    for step, name in removals:
+    for step, name in draft.removals:
         last[name] = max(step, last.get(name, 0))
-
-    def gone(requirement: Requirement) -> bool:
-        return requirement.step is not None and requirement.step < last.get(requirement.name, 0)
-
+    anew = {command.step for command in draft.commands if command.upgrade}
+    named: dict[NormalizedName, list[Requirement]] = {}
+    superseded: set[int] = set()
+    for at, line in sorted(enumerate(draft.requirements), key=lambda each: -(each[1].step or 0)):
+        if line.step is None:
+            continue
+        later = named.setdefault(line.name, [])
+        removed = line.step < last.get(line.name, 0)
+        if removed or any(_replaces(one, line, draft.environment, anew=one.step in anew) for one in later):
+            superseded.add(at)
+        elif len(later) < _MOST_NAMED:
+            later.append(line)
     return (
-        tuple(requirement for requirement in requirements if not gone(requirement)),
-        tuple(requirement for requirement in requirements if gone(requirement)),
+        tuple(line for at, line in enumerate(draft.requirements) if at not in superseded),
+        tuple(line for at, line in enumerate(draft.requirements) if at in superseded),
     )
+
+
+def _replaces(later: Requirement, line: Requirement, environment: Mapping[str, str] | None, *, anew: bool) -> bool:
+    """Return whether an installer puts what a later step asks for in the place of what a line has asked for.
+
+    It leaves what is there and fits. What a project's own metadata asks for, it breaks.
+    """
+    own = line.origin.path.rpartition("/")[2] if isinstance(line.origin, FileOrigin) else ""
+    if own in _METADATA or later.step == line.step or later.kind is RequirementKind.CONSTRAINT or later.conda:
+        return False
+    if not (later.marker is None or (environment and holds(later.marker, environment))):
+        return False
+    if later.url or line.url:
+        return _place(later) != _place(line) and bool(later.url or later.is_pin) and bool(line.url or line.specifier)
+    asks = bool(line.specifier) and line.specifier != later.specifier
+    return asks and (anew or (line.specifier & later.specifier).is_unsatisfiable())
 
 
 def overridden(requirements: Iterable[Requirement], overrides: Sequence[Requirement]) -> tuple[Requirement, ...]:

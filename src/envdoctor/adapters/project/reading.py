@@ -249,7 +249,7 @@ def _check_groups(draft: Draft, shown: str) -> None:
 
 
 def _finished(draft: Draft) -> Project:
-    in_force, superseded = separate_superseded(draft.requirements, draft.removals)
+    in_force, superseded = separate_superseded(draft)
     _note_several_places(draft, in_force)
     _note_nothing(draft)
     repeated, more_repeated = duplicates(in_force)

@@ -30,6 +30,9 @@ from envdoctor.model.origin import FileOrigin
 from envdoctor.model.project import InstallCommand, ReadingProblem, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
 
+_ANEW = frozenset({"upgrade", "force-reinstall", "ignore-installed", "I", "reinstall"})
+"""Of what such a command names the newest is taken, whatever is there."""
+
 __all__ = ["Script", "not_read", "run_install", "run_other"]
 
 
@@ -78,7 +81,7 @@ def run_install(
             quiet="quiet" in call.flags,
             checked=checked,
             no_deps=no_deps,
-            upgrade="upgrade" in call.flags,
+            upgrade=not _ANEW.isdisjoint(call.flags),
             tool=call.tool,
             called=script.called[:1],
         )

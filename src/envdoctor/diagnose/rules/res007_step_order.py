@@ -2,7 +2,8 @@
 
 ## What it does
 
-Reports an install script in which an early step installs what a later step removes or replaces.
+Reports an install script in which an early step installs what a later step removes or replaces. Where a later command
+names another version itself, which is asked for no more in any other way, it is a note.
 
 ## Why is this bad
 
@@ -101,7 +102,7 @@ def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> 
 
 def _undone(first: InstallCommand, later: InstallCommand, examination: Examination, project: Project) -> set[str]:
     """Return what ``first`` brings and ``later`` takes away, or installs from another index."""
-    if later.verb == "install" and not any(item.startswith(("--index-url", "-i")) for item in later.arguments):
+    if later.verb == "install" and not _names_index(later):
         return set()
     mine, other = _installed_names(first, project), _argument_names(later)
     if later.verb == "uninstall" and first.requirement_files:
@@ -111,8 +112,38 @@ def _undone(first: InstallCommand, later: InstallCommand, examination: Examinati
     return mine & other
 
 
+def _replaced(project: Project) -> Iterator[Finding]:
+    """Yield what a later command asks for in another version: installers put that in its place."""
+    commands = {command.step: command for command in project.commands}
+    removed = {name for each in project.commands if each.verb == "uninstall" for name in _argument_names(each)}
+    last = {line.name: line for line in project.requirements if line.step is not None}
+    for line in project.superseded:
+        later = last.get(line.name)
+        command = commands.get((later and later.step) or 0)
+        first = commands.get(line.step or 0)
+        if later is None or command is None or first is None or first.step >= command.step or line.name in removed:
+            continue
+        itself = isinstance(later.origin, FileOrigin) and later.origin.path == command.origin.path
+        what = f"`{later}`" if later.is_pin or not command.upgrade else f"the newest `{later}`"
+        yield RULE.finding(
+            subject=line.name,
+            message=f"step order: {first.origin} asks for `{line}`, and {command.origin} puts {what} in its place",
+            severity=Severity.INFO if itself and not _names_index(command) else RULE.severity,
+            evidence=(Evidence(first.said, str(first.origin)), Evidence(command.said, str(command.origin))),
+            remedy=Remedy("ask for the version that is meant in one place"),
+            location=command.origin,
+            packages=(line.name,),
+        )
+
+
+def _names_index(command: InstallCommand) -> bool:
+    return any(item.startswith(("--index-url", "-i")) for item in command.arguments)
+
+
 def _find(examination: Examination, project: Project) -> Iterator[Finding]:
-    reported: set[tuple[str, str]] = set()
+    replaced = list(_replaced(project))
+    yield from replaced
+    reported = {(one.location.path, one.subject) for one in replaced if isinstance(one.location, FileOrigin)}
     for first, later in combinations(project.commands, 2):
         if first.origin.path != later.origin.path or first.verb != "install":
             continue
