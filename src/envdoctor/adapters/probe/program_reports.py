@@ -1,4 +1,4 @@
-"""What programs print of the environment that they run in, in the words of torch's collect_env.
+"""What programs print, and people write, of the environment that they run in, in the words of torch's collect_env.
 
 Sources: ``detectron2/utils/collect_env.py``, ``mmengine/utils/dl_utils/collect_env.py``, Ultralytics' ``yolo checks``,
 Lightning's ``requirements/collect_env_details.py``, and what ComfyUI prints at its start.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+from envdoctor.adapters.probe.written_reports import rows_of_person
 
 __all__ = ["as_collect_env"]
 
@@ -34,10 +36,10 @@ _SYSTEMS = {"linux": "Linux", "win32": "Windows", "windows": "Windows", "darwin"
 
 
 def as_collect_env(text: str) -> str | None:
-    """Return what a program's report says, as collect_env says it; None where the text is no such report."""
-    for read in (_of_detection, _of_ultralytics, _of_lightning, _of_comfyui):
+    """Return what a report says, as collect_env says it; None where the text is no such report."""
+    for read in (_of_detection, _of_ultralytics, _of_lightning, _of_comfyui, rows_of_person):
         rows = list(read(text))
-        if any(row.startswith("PyTorch version: ") for row in rows):
+        if (read is rows_of_person and rows) or any(row.startswith("PyTorch version: ") for row in rows):
             cards = [row for row in rows if row.startswith("GPU ")]
             rest = [row for row in rows if row not in cards]
             heading = ["GPU models and configuration:", *cards] if cards else []
