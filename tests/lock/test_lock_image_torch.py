@@ -145,22 +145,26 @@ def test_what_replaces_it_is_told(capsys: pytest.CaptureFixture[str], project: P
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "severity", "staying"),
     [
-        ("pip install -U torch", True),
-        ("pip uninstall -y torch && pip install torch==2.4.0", True),
-        ("pip install -U torch==2.3.1", False),
-        ("pip install -U torch torchvision", False),
-        ("pip uninstall -y torch torchvision && pip install torch==2.4.0", False),
+        ("pip install -U torch", "warning", "its `torchvision` 0.18.1 and `torchaudio` 2.3.1 stay,"),
+        ("pip uninstall -y torch && pip install torch==2.4.0", "warning", "and `torchaudio` 2.3.1 stay,"),
+        ("pip install -U torch torchaudio", "warning", "its `torchvision` 0.18.1 stays,"),
+        ("pip install -U torch torchvision", "info", "its `torchaudio` 2.3.1 stays,"),
+        ("pip uninstall -y torch torchvision && pip install torch==2.4.0", "info", "its `torchaudio` 2.3.1 stays,"),
+        ("pip uninstall -y torch torchvision torchaudio && pip install torch==2.4.0", "", ""),
+        ("pip install -U torch torchvision torchaudio", "", ""),
+        ("pip install -U torch==2.3.1", "", ""),
     ],
 )
-def test_a_torchvision_that_stays_behind_a_torch_taken_anew_is_told(
-    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex, command: str, told: bool
+def test_what_stays_behind_a_torch_taken_anew_is_told(
+    capsys: pytest.CaptureFixture[str], project: Path, torches: LoopbackIndex, command: str, severity: str, staying: str
 ) -> None:
     (project / "Dockerfile").write_text(f"FROM {OFFICIAL}\nRUN {command}\n", encoding="utf-8")
     main(["check", str(project / "Dockerfile"), "--target-python", "3.10", "--format", "json"])
     findings = found(json.loads(capsys.readouterr().out), "RES213")
-    assert ["`torchvision` 0.18.1 stays" in item["message"] for item in findings] == [True] * told
+    assert [item["severity"] for item in findings] == [severity] * bool(severity)
+    assert all(staying in item["message"] for item in findings)
 
 
 @pytest.mark.parametrize(

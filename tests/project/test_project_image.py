@@ -198,11 +198,12 @@ def test_what_is_upgraded_is_the_image_s_no_more(read_files):
     assert set(had(read(read_files, text))) == {"torch", "torchvision"}
 
 
-def test_the_torchvision_of_an_image_stays_behind_a_torch_that_is_taken_anew(read_files):
+def test_the_companions_of_an_image_stay_behind_a_torch_that_is_taken_anew(read_files):
     for command, left in (
-        ("pip install -U torch", {"torchvision"}),
-        ("pip uninstall -y torch && pip install torch", {"torchvision"}),
-        ("pip install -U torch torchvision", set()),
+        ("pip install -U torch", {"torchvision", "torchaudio"}),
+        ("pip uninstall -y torch && pip install torch", {"torchvision", "torchaudio"}),
+        ("pip install -U torch torchvision", {"torchaudio"}),
+        ("pip install -U torch torchvision torchaudio", set()),
     ):
         assert set(had(read(read_files, f"FROM pytorch/pytorch:{TAG}\nRUN {command}\n"))) == left
 

@@ -103,7 +103,7 @@ def keep_image(draft: Draft, file: TextFile, commands: Sequence[InstallCommand])
     moved = set(_moved(draft, commands))
     left = tuple(one for one in _in_all(images) if one.name not in moved)
     # Of an image whose torch is taken anew it counts what stays behind, built for the old one.
-    draft.brought = left if "torch" not in moved else tuple(one for one in left if one.name == "torchvision")
+    draft.brought = left if "torch" not in moved else tuple(one for one in left if one.name in _FAMILY)
     python = images[0].python if len({image.python for image in images}) == 1 else None
     if python is not None and used[0] is not None:
         exact = f"=={python}" if python.count(".") > 1 else f"=={python}.*"

@@ -4,9 +4,9 @@
 
 Compares the torch of the resolution with the one that the image has already, where the image's tag tells its version.
 It is a warning where the new one is for another major release of CUDA than the image, or where the image's torchvision
-stays behind, which was built for the old one; else a note. Such a torchvision is told, too, where a command upgrades or
-uninstalls the image's torch itself. A package that was built for another torch, and of which
-neither metadata nor a line says so, replaces nothing: it stands beside the image's then, which is a warning, too.
+stays behind, which was built for the old one; else a note. What stays behind is told, too, where a command upgrades or
+uninstalls the image's torch itself. A package that was built for another torch, and of which neither metadata nor a
+line says so, replaces nothing: it stands beside the image's then, which is a warning, too.
 
 ## Why is this bad
 
@@ -80,23 +80,26 @@ def _find(examination: Examination, project: Project, resolution: Resolution) ->
 
 
 def _left_alone(project: Project, torch: ResolvedPackage | None, resolution: Resolution) -> Iterator[Finding]:
-    """Tell a torchvision of the image whose torch a command upgrades or uninstalls, where it is for another one."""
-    table = next(table for table in couplings() if table.name == "torchvision-torch")
-    behind = next((one for one in project.brought if one.name == table.subject), None)
-    needed = table.wanted(behind.version) if behind is not None and behind.version is not None else None
-    if torch is None or behind is None or needed is None or resolution.get(table.subject) is not None:
+    """Tell what stays of an image whose torch a command upgrades or uninstalls, and was built for another one."""
+    tables = {table.subject: table for table in couplings() if table.object == "torch"}
+    behind = []
+    for one in project.brought if torch is not None else ():
+        table = tables.get(one.name)
+        needed = table.wanted(one.version) if table is not None and one.version is not None else None
+        if torch and table and needed and resolution.get(one.name) is None and not table.fits(needed, torch.version):
+            behind.append(one)
+    if torch is None or not behind:
         return
-    if table.fits(needed, torch.version):
-        return
+    names = in_words([one.name for one in behind])
+    which, them = (f"the {names} that go", "them") if len(behind) > 1 else (f"the {names} that goes", "it")
     yield RULE.finding(
         subject="torch",
-        message=f"`torch` {torch.version} is put in the place of the one that the image `{behind.image}` has"
-        f"{_staying([behind])}",
-        evidence=(Evidence(f"torchvision {behind.version}", str(behind.origin)),),
-        remedy=Remedy(
-            f"install the torchvision that goes with torch {torch.version.public} in the same command, or uninstall it"
-        ),
-        location=next(filter(None, map(line_of, torch.wanted_by)), behind.origin),
+        message=f"`torch` {torch.version} is put in the place of the one that the image `{behind[0].image}` has"
+        f"{_staying(behind)}",
+        severity=RULE.severity if any(one.name == "torchvision" for one in behind) else Severity.INFO,
+        evidence=tuple(Evidence(f"{one.name} {one.version}", str(one.origin)) for one in behind),
+        remedy=Remedy(f"install {which} with torch {torch.version.public} in the same command, or uninstall {them}"),
+        location=next(filter(None, map(line_of, torch.wanted_by)), behind[0].origin),
         packages=("torch",),
     )
 
