@@ -250,3 +250,24 @@ def test_whatever_stands_for_an_image_is_read(read_files, image):
 def test_thousands_of_stages_are_read(read_files):
     stages = "".join(f"FROM pytorch/pytorch:{TAG} AS s{number}\n" for number in range(3_000))
     assert had(read(read_files, f"{stages}FROM s2999\n{INSTALL}"))["torch"] == "2.3.1"
+
+
+@pytest.mark.parametrize(
+    ("text", "python"),
+    [
+        ("FROM nvidia/cuda:12.1.0-devel-ubuntu22.04\nRUN apt-get install -y python3 python3-pip\n", "3.10"),
+        ("ARG U=20.04\nFROM nvcr.io/nvidia/cuda:12.1.0-cudnn8-devel-ubuntu${U}\n", "3.8"),
+        ("FROM ubuntu:jammy-20240212 AS base\nFROM base\n", "3.10"),
+        ("FROM debian:bookworm-slim\n", "3.11"),
+        ("FROM rocm/dev-ubuntu-24.04:6.4-complete\nRUN apt-get install -y python3.12-venv\n", "3.12"),
+        ("FROM ubuntu:latest\n", None),
+        ("FROM mine/cuda:12.1-ubuntu22.04\n", None),
+        ("FROM nvidia/cuda:12.1.0-devel-ubi8\n", None),
+        ("FROM ubuntu:22.04\nRUN apt-get install -y python3.11\n", None),
+        ("FROM ubuntu:22.04\nRUN sh Miniconda3.sh\n", None),
+        ("FROM ubuntu:22.04\nCOPY --from=x /opt/python /opt/python\n", None),
+    ],
+)
+def test_the_python_of_ubuntu_and_debian_counts_where_no_other_is_spoken_of(read_files, text, python):
+    project = read(read_files, f"{text}{INSTALL}")
+    assert str(project.environment_python) == (f"=={python}.*" if python else "None")

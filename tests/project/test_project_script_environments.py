@@ -54,3 +54,37 @@ def test_the_conda_of_an_installer_for_windows_is_conda(read_files):
     project = read_files({"i.bat": text}, at="i.bat")
     assert (names(project), project.unread) == (["one", "numpy==1.26"], ())
     assert str(project.environment_python) == "==3.10.*"
+
+
+NAMED = {
+    "a.sh": "python3.10 -m venv venv\n. venv/bin/activate\npip install one\n",
+    "b.sh": "uv venv .venv --python 3.10\nuv pip install one\n",
+    "c.sh": "uv venv --python=3.10.6 .venv\nuv pip install one\n",
+    "d.sh": "virtualenv -p /usr/bin/python3.10 venv\nvenv/bin/pip install one\n",
+    "e.sh": "sudo pip3.10 install one\n",
+    "f.sh": "curl -L https://index.example/cpython-3.10.13+20240107.tar.gz | tar xz\npython/bin/pip install one\n",
+    "g.sh": "python3.11 -m venv x\nconda create -y -n a python=3.10\nconda activate a\npip install one\n",
+    "a.bat": "py -3.10 -m venv venv || python -m venv venv\npip install one\n",
+    "b.bat": "set V=3.10.1\ncurl -O https://x.example/python-%V%-embed-amd64.zip\np\\python.exe -m pip install one\n",
+    "Dockerfile": "FROM x\nRUN apt-get install -y python3.10\nRUN python3.10 -m pip install one\n",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_python_that_a_script_names_is_the_one_that_is_judged(read_files, name):
+    project = read_files({name: NAMED[name]}, at=name)
+    assert (names(project), str(project.environment_python)) == (["one"], "==3.10.*")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'echo "python3.10 -m venv venv"',
+        "python3 -m venv venv",
+        "python3.10 setup.py build_ext",
+        "apt-get install python3.10",
+        "uv venv --python $PYTHON",
+    ],
+)
+def test_a_python_that_nothing_is_installed_with_is_not(read_files, line):
+    assert read_files({"a.sh": f"{line}\npip install one\n"}, at="a.sh").environment_python is None

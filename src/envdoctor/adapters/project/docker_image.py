@@ -36,6 +36,20 @@ _OF_PYTHON = re.compile(
     r"^(?:docker\.io/)?(?:library/)?python:(3\.\d{1,3})(\.\d{1,3})?(?:(?:rc|[ab])\d+)?(?:-[\w.-]+)?(?:@.*)?$",
     re.ASCII,
 )
+_OF_SYSTEM = re.compile(
+    r"^(?:docker\.io/)?(?:library/)?(?:(?:ubuntu|debian):|(?:nvcr\.io/)?nvidia/cuda:(?:[\w.-]+-)?ubuntu|rocm/dev-ubuntu-)"
+    r"(\d\d\.04|\d\d|[a-z]+)(?![\w.])",
+    re.ASCII,
+)
+_PYTHON_OF_SYSTEM = {
+    "20.04": "3.8", "focal": "3.8", "22.04": "3.10", "jammy": "3.10", "24.04": "3.12", "noble": "3.12",
+    "11": "3.9", "bullseye": "3.9", "12": "3.11", "bookworm": "3.11", "13": "3.13", "trixie": "3.13",
+}  # fmt: skip
+"""What `apt-get install python3` brings on Ubuntu and Debian."""
+_ANOTHER_PYTHON = re.compile(
+    r"conda|mamba|miniforge|pyenv|deadsnakes|asdf|\buv\b|PYTHON\S{0,20}VERSION|--from=|python-?(3\.\d{1,2})", re.I
+)
+"""What tells anywhere in a Dockerfile that its Python may not be the system's."""
 _ALPINE = re.compile(r"^(?!.*(?:glibc|conda|mamba)).*(?:^|[-_/:])alpine(?=[-_.:@\d]|$)")
 """Not one that brings glibc, as Pythons of conda need it."""
 _WITH_TORCH = re.compile(r"(?:^|[-_.])(?:py)?torch(?:serve)?(?=[-_.]|$)|^l4t-ml$|^vllm(?=[-_.]|$)", re.I)
@@ -211,9 +225,13 @@ def _stages(file: TextFile) -> list[_Stage]:
     """Return the stages in their order; one that is made from another has its image."""
     found: list[_Stage] = []
     named: dict[str, int] = {}
+    others = {match[1] for match in _ANOTHER_PYTHON.finditer(file.text)}
     for number, text, name in _froms(file.text):
         base = named.get(text.lower())
         image = found[base].image if base is not None else _image(text, FileOrigin(file.shown, number))
+        system = _OF_SYSTEM.match(text) if base is None else None
+        python = _PYTHON_OF_SYSTEM.get(system[1]) if system is not None else None
+        image = replace(image, python=python) if python is not None and others <= {python} else image
         if name:
             named[name.lower()] = len(found)
         found.append(_Stage(number, image, base))

@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
@@ -26,6 +27,7 @@ from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.script_branches import branches_of, taken
 from envdoctor.adapters.project.script_commands import commands
 from envdoctor.adapters.project.script_conditions import JudgedFor, of_other_choices
+from envdoctor.adapters.project.script_environments import python_named
 from envdoctor.adapters.project.script_fallbacks import fallbacks, group_after
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_functions import with_calls, with_calls_of_powershell
@@ -70,6 +72,9 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     _read(draft, script)
     if dockerfile and alone:
         keep_image(draft, file, draft.commands[before:])
+    if script.environments.python is not None and draft.environment_python is None:
+        version, origin = script.environments.python
+        draft.set_environment_python(SpecifierSet(f"=={version}.*"), origin, binds=False)
     if required and len(draft.commands) == before and not any(map(_is_unread, draft.problems)):
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
 
@@ -309,8 +314,11 @@ def _follow(script: Script, command: Command, *, counts: bool) -> None:
         script.stops_on_error = True
     if builds_wheel(command.words):
         script.wheels["dist"] = PipCommand("pip", "wheel", (), [Word(".", command.words[0].line)])
+    texts = [word.text for word in command.words]
     if counts:
-        script.environments.follow([word.text for word in command.words], script.folders)
+        script.environments.follow(texts, script.folders)
+    if counts and script.environments.python is None and (version := python_named(texts)):
+        script.environments.python = version, FileOrigin(script.file.shown, command.words[0].line)
     script.folders.follow(command)
 
 

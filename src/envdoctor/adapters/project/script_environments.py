@@ -1,16 +1,18 @@
-"""Into which environment a script installs: that of a path, of an option, or the one that it has activated."""
+"""Into which environment a script installs, and with which Python: that of a path, of an option, or the active one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from envdoctor.adapters.project.pip_command import CONDA
+from envdoctor.adapters.project.pip_command import CONDA, SPEAKERS
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.shell_words import program
 from envdoctor.model.dataclass import dataclass
+from envdoctor.model.origin import FileOrigin
 
-__all__ = ["Environments"]
+__all__ = ["Environments", "python_named"]
 
 _PROGRAM = re.compile(r"(.+)[\\/](?:bin|scripts)[\\/](?:pip|python|uv|activate|_?conda|mamba)[\w.]*$", re.I)
 _OWN_FOLDER = re.compile(r"^(?:%~dp0|\$PSScriptRoot[\\/]|%cd%[\\/]|\$\(pwd\)/|\$PWD/|\$\{PWD\}/)", re.I)
@@ -20,6 +22,35 @@ _ACTIVATE = re.compile(r"(?:^|[\\/])activate(?:\.\w+)?$")
 _NAMED = frozenset({"-n", "--name", "-p", "--prefix"})
 _ACTIVATES = frozenset({"conda", "mamba", "micromamba", "source", "activate", "call"})
 _NEAR = 6
+_PYTHON, _ITS_PIP = re.compile(r"python(3\.\d{1,2})"), re.compile(r"pip(3\.\d{1,2})")
+_OF_LAUNCHER = re.compile(r"-(3\.\d{1,2})(?:-\d\d)?")
+"""``py -3.10``."""
+_MODULES = frozenset({"venv", "virtualenv", "pip"})
+_VERSION = re.compile(r"(?:c?python[-@]?)?(3\.\d{1,2})(?:\.\d{1,2})?")
+_ARCHIVE = re.compile(r"/(?:c?python-)(3\.\d{1,2})\.\d{1,2}[+-](?:embed|amd64|x86_64|macos|\d{8})", re.I)
+"""A Python that a script fetches for itself: an embeddable one, an installer, or a build that stands alone."""
+
+
+def python_named(texts: Sequence[str]) -> str:
+    """Return with which Python a command makes an environment or installs, or which one it fetches; empty without."""
+    names = [program(text) for text in texts[:_NEAR]]
+    if not SPEAKERS.isdisjoint(names):
+        return ""
+    for at, name in enumerate(names):
+        rest = texts[at + 1 :]
+        own = _PYTHON.fullmatch(name) or (_OF_LAUNCHER.fullmatch(rest[0]) if name == "py" and rest else None)
+        module = rest[name == "py" :][:2]
+        if own is not None and module[:1] == ["-m"] and not _MODULES.isdisjoint(module):
+            return own[1]
+        if (its := _ITS_PIP.fullmatch(name)) is not None and rest[:1] == ["install"]:
+            return its[1]
+        if name == "virtualenv" or (name == "uv" and rest[:1] == ["venv"]):
+            given = (text.partition("=")[2] for text in rest if text.startswith("--python="))
+            told = [two for one, two in pairwise(rest) if one in ("-p", "--python")] + list(given)
+            match = _VERSION.fullmatch(program(told[0])) if told else None
+            return match[1] if match is not None else ""
+    fetched = (match for text in texts if (match := _ARCHIVE.search(text)))
+    return next((match[1] for match in fetched), "")
 
 
 @dataclass(slots=True)
@@ -28,6 +59,8 @@ class Environments:
 
     active: str | None = None
     judged: str | None = None
+    python: tuple[str, FileOrigin] | None = None
+    """The Python that a command names first, and where."""
 
     def follow(self, texts: Sequence[str], folders: ScriptFolders) -> None:
         """Take note of what a command activates or leaves."""
