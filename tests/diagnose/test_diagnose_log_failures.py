@@ -710,3 +710,37 @@ _NO_CV2 = "$ python a.py\n" + _TRACEBACK + "ModuleNotFoundError: No module named
 )
 def test_an_install_that_somebody_types_next_gets_over_no_failure_but_what_it_brings(log: str, is_over: bool) -> None:
     assert (failures_of(log) == ()) is is_over
+_OF_APP = "app-1  | Traceback (most recent call last):\napp-1  |   File \"a.py\", line 1\napp-1  | KeyError: 'sr'\n"
+_OF_PROMPT = f"a@b:~$ python app.py\n{_TRACEBACK}KeyError: 'sr'\n"
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        # Another service of the same `docker compose`.
+        f"{_OF_APP}web-1  | INFO:     Application startup complete.\n",
+        f"{_OF_APP}db-1   | retrying in 5 s\ndb-1   | saved out.png\n",
+        # Another command.
+        f"{_OF_PROMPT}a@b:~$ pip install six\nSuccessfully installed six-1.17.0\n",
+        f"C:\\x>python app.py\n{_TRACEBACK}KeyError: 'sr'\n\nC:\\x>pip install six\nSuccessfully installed six-1.17.0",
+        f"{_TRACEBACK}KeyError: 'sr'\n(venv) PS C:\\x> uv pip install six\nInstalled 1 package in 3ms\n + six==1.17.0",
+        # Only another package was put in.
+        "Failed to build voices\nerror: failed-wheel-build-for-install\nSuccessfully installed six-1.17.0",
+    ],
+)
+def test_what_goes_well_elsewhere_is_no_end_of_a_failure(log: str) -> None:
+    assert failures_of(log)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        f"{_OF_APP}app-1  | INFO:     Application startup complete.\n",
+        f"{_OF_PROMPT}a@b:~$ pip install six\nSuccessfully installed six-1.17.0\na@b:~$ python app.py --x\nAll done.",
+        f"$ pip install -r x\n{_TRACEBACK}KeyError: 1\n$ pip install --no-deps -r x\nSuccessfully installed a-1",
+        "$ pip install 'a==1'\nERROR: Exception:\n$ python -m pip install a\nSuccessfully installed a-2",
+        f"{_TRACEBACK}KeyError: 'sr'\nSuccessfully installed six-1.17.0",
+    ],
+)
+def test_what_the_same_command_does_well_later_ends_its_failure(log: str) -> None:
+    assert failures_of(log) == ()

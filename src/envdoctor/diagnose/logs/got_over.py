@@ -6,7 +6,8 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from itertools import takewhile
 
 from packaging.utils import NormalizedName, canonicalize_name
 
@@ -29,7 +30,7 @@ WENT_WELL = re.compile(
 )
 """A failure before such a line was got over."""
 _OF_AN_INSTALLER = re.compile(rf"{_PUT_IN}|No broken requirements found")
-"""Behind the next command that is typed it tells nothing of what failed before."""
+"""It tells nothing of what failed under another command, nor of a package that was not put in."""
 _NEAR = 12
 """Lines between a failure and the words about what comes instead."""
 _AGAIN = re.compile(
@@ -79,6 +80,11 @@ _NOT_PUT_IN = re.compile(
 )
 """How pip and uv end where a package could not be put in; a build with a label is another than one without."""
 _NOT_THERE = re.compile(r"\bNo module named '?(\w+)(?![\w.])")
+_TYPED = re.compile(r"(?:In \[\d+\]:|[^>$#%\u276f\u279c]{0,300}[>$#%\u276f\u279c]) ?[!%]?(.*)")
+"""What stands behind a prompt."""
+_STARTERS = frozenset({"sudo", "python", "python3", "py", "uv"})
+"""Words that start the same program, or another's module."""
+_BOUND = re.compile(r"[=<>~!\[]")
 _AFTERWORDS = 3
 """Lines behind that in which they say once more that something failed."""
 
@@ -90,17 +96,14 @@ class Course:
     failures: tuple[tuple[int, int], ...]
     ways: tuple[tuple[int, Severity | None], ...]
     """Lines before the program's end that tell what is done instead, and how bad that is; None: it is over."""
-    wells: tuple[tuple[int, int], ...] = ()
-    """The ends that went well: the line behind which a failure was got over with it, and its own."""
+    cured: frozenset[int] = frozenset()
+    """Lines that tell of a failure which a good end of what had failed followed."""
+    services: Mapping[int, str] = field(default_factory=dict)
+    """Whose container printed a line, where `docker compose` says so."""
     brought: frozenset[int] = frozenset()
     """Lines about a module that is not found and that a later install brought."""
     left: int = 0
     """Where the last failure begins that was not got over; 0 where each was."""
-
-    def went_well_after(self, number: int) -> bool:
-        """Return whether what failed in a line came to a good end all the same."""
-        at = bisect_left(self.wells, number, key=_end)
-        return at < len(self.wells) and self.wells[at][0] <= number
 
     def got_over(self, number: int) -> Severity | None:
         """Return how bad what a line tells still is, None where the log does not show that the program got over it."""
@@ -112,24 +115,25 @@ class Course:
         at = bisect_right(self.failures, (number, sys.maxsize)) - 1
         begin = max(number, self.failures[at][1]) if at >= 0 else number
         found = bisect_left(self.ways, begin, key=_number)
-        near = found < len(self.ways) and self.ways[found][0] <= begin + _NEAR
-        return self.ways[found] if near else (0, None)
+        rest = (self.ways[at] for at in range(found, len(self.ways)))
+        near = takewhile(lambda way: way[0] <= begin + _NEAR, rest)
+        own = (way for way in near if self.services.get(way[0]) == self.services.get(number))
+        return next(own, (0, None))
 
 
 def _number(way: tuple[int, Severity | None]) -> int:
     return way[0]
 
 
-def _end(well: tuple[int, int]) -> int:
-    return well[1]
-
-
 def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
     """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
     last = {name: line.number for line in lines for name in left_by_installs(line.text)[0]}
     brought = frozenset(_brought(lines, last))
-    later = brought | _put_in_later(lines, {number for _, number in failures}, last)
-    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1], tuple(_wells(lines))[::-1], brought)
+    numbers = {number for _, number in failures}
+    later = brought | _put_in_later(lines, numbers, last)
+    services = {line.number: line.service for line in lines if line.service}
+    cured = frozenset(_cured(lines, numbers, last))
+    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1], cured, services, brought)
     return replace(course, left=next((begin for begin, _ in reversed(failures) if not course.way(begin)[1]), 0))
 
 
@@ -138,28 +142,49 @@ def _ways(lines: Sequence[LogLine], later: Collection[int]) -> Iterator[tuple[in
 
     ``later``: lines about what a later command did.
     """
-    ended = bool(lines) and _LAST_BAR.search(lines[-1].text) is not None
+    ended = {lines[-1].service} if lines and _LAST_BAR.search(lines[-1].text) else set[str]()
     for line in reversed(lines):
         typed = _PROMPT.match(line.text) is not None
-        how = _way_of(line.text) if ended else None
+        how = _way_of(line.text) if line.service in ended else None
         how = Severity.INFO if line.number in later else how
         if typed or how:
             yield line.number, how
-        ended = not typed and (ended or _is_end(line.text))
+        if typed:
+            ended.clear()
+        elif line.service not in ended and _is_end(line.text):
+            ended.add(line.service)
 
 
-def _wells(lines: Sequence[LogLine]) -> Iterator[tuple[int, int]]:
-    """Yield, last first, the lines that tell a good end, each behind the first line that it or a later one is for."""
-    typed, found = 0, list[tuple[int, int]]()
+def _cured(lines: Sequence[LogLine], failures: Collection[int], last: Mapping[NormalizedName, int]) -> Iterator[int]:
+    """Yield those of the lines ``failures`` that a good end of what had failed followed.
+
+    The end of an installer is none for another command, nor for a package that it has not put in; what another service
+    of `docker compose` does well is none for this one. ``last``: the line in which each package is put in last.
+    """
+    ran, installed = set[str](), dict[str, set[tuple[str, ...] | None]]()
+    for line, command in zip(reversed(lines), reversed(list(_commands(lines))), strict=True):
+        if WENT_WELL.search(line.text):
+            if _OF_AN_INSTALLER.search(line.text):
+                installed.setdefault(line.service, set()).add(command)
+            else:
+                ran.add(line.service)
+        names = (canonicalize_name(name) for match in _NOT_PUT_IN.finditer(line.text) for name in match[1].split())
+        if any(last.get(name, 0) < line.number for name in names):
+            installed.pop(line.service, None)
+        if line.number in failures and (line.service in ran or command in installed.get(line.service, ())):
+            yield line.number
+
+
+def _commands(lines: Sequence[LogLine]) -> Iterator[tuple[str, ...] | None]:
+    """Yield for each line the words of the command that was typed before it, None before the first one."""
+    command: tuple[str, ...] | None = None
     for line in lines:
         if _PROMPT.match(line.text):
-            typed = line.number
-        elif WENT_WELL.search(line.text):
-            found.append((typed if _OF_AN_INSTALLER.search(line.text) else 0, line.number))
-    least = sys.maxsize
-    for begin, end in reversed(found):
-        least = min(least, begin)
-        yield least, end
+            typed = _TYPED.match(line.text)
+            words = (typed[1] if typed else line.text).replace("'", "").replace('"', "").split()
+            bare = (_BOUND.split(word)[0] for word in words if not word.startswith("-") and "://" not in word)
+            command = tuple(word for word in bare if word not in _STARTERS)
+        yield command
 
 
 def _is_end(text: str) -> bool:

@@ -190,7 +190,7 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     if not told:
         return ()
     course = course_of_log(text)
-    left = [item for item in told if not course.went_well_after(item.number) or re.match(_OF_A_NODE, item.text)]
+    left = [item for item in told if item.number not in course.cured or re.match(_OF_A_NODE, item.text)]
     left = [item for item in left if course.got_over(item.number) is not Severity.INFO]
     return tuple(_together(left)[-_MOST:])
 

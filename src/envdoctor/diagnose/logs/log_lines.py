@@ -51,6 +51,7 @@ _BEFORE = re.compile(
     rf" pid=\d+[^)]*\)|##\[error\]|::error::|E (?= {{2}}))(?=\s|$)\s?"
 )
 """A container's name, a time, a logger's brackets, the mark of ComfyUI's manager; each may stand before the others."""
+_SERVICE = re.compile(r"([a-z][\w.-]{0,60}) +\| ")
 _SAID = re.compile(rf"(?:\[ ?({_LEVEL}) ?\]:?\s*|((?i:{_LEVEL}))\s*[:|]|({_LEVEL})\s+(?=\S))")
 EXCEPTIONS = "(?:Error|Exception|Failure|Failed|Fault|Timeout|NotFound|Conflict)"
 """How classes of exceptions are called, at their end."""
@@ -102,6 +103,8 @@ class LogLine:
     text: str
     level: str = ""
     """As the logger named it, in lower case; empty where none did."""
+    service: str = ""
+    """Whose container printed it, where `docker compose` says so."""
 
     @property
     def is_mild(self) -> bool:
@@ -170,4 +173,5 @@ def _line(number: int, row: str) -> LogLine:
         level = "error"
     if found := _OF_LETTERS.match(row):
         level = _LETTERS[found[found.lastindex or 1]]
-    return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level)
+    service = _SERVICE.match(row)
+    return LogLine(number, len(rest) - len(stripped), stripped.rstrip(), level, service[1] if service else "")
