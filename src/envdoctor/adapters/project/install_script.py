@@ -35,6 +35,7 @@ from envdoctor.adapters.project.script_jumps import jumped
 from envdoctor.adapters.project.script_options import Exports
 from envdoctor.adapters.project.script_paths import below
 from envdoctor.adapters.project.script_steps import Script, not_read, run_install, run_other
+from envdoctor.adapters.project.script_subroutines import with_calls_of_batch
 from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.scripts_not_here import Guards, may_install_unread
 from envdoctor.adapters.project.shell_words import Command, Dialect, Word
@@ -50,6 +51,11 @@ __all__ = ["installs_more", "read_commands", "read_install_script"]
 
 _STOPS = re.compile(r"#!\s{0,9}/\S{0,200}(?:env\s+-S\s+)?(?:\s?\S{0,200}/?(?:ba|da|z)?sh)\s+-[a-z]*e")
 _LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
+_WITH_CALLS = {
+    Dialect.POSIX: with_calls,
+    Dialect.CMD: with_calls_of_batch,
+    Dialect.POWERSHELL: with_calls_of_powershell,
+}
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
 _ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
@@ -294,8 +300,7 @@ def _leave_out(draft: Draft, script: Script, command: Command, why: LeftOut) -> 
 def _assigning(script: Script, text: str) -> Iterator[Command]:
     blocks, joined = 0, ""
     listed: Iterable[Command] = list(commands(text, script.dialect, over_lines=not script.folders.starts))
-    if script.dialect is not Dialect.CMD:
-        listed = (with_calls if script.dialect is Dialect.POSIX else with_calls_of_powershell)(tuple(listed))
+    listed = _WITH_CALLS[script.dialect](tuple(listed))
     for command in listed:
         first = next((word.text for word in command.words if word.text not in _WITHIN), "")
         if script.dialect is Dialect.POSIX:

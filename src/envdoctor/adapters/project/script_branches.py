@@ -103,6 +103,8 @@ def _at_places(
 ) -> Iterator[tuple[Branch, ...]]:
     """Yield the branches of each command by where it stands in its line, or by where the first install does."""
     before, cursor = 0, 0
+    around: list[tuple[Branch, ...]] = []
+    """Where the calls stand in which a command runs."""
     for command in listed:
         number = command.words[0].line
         raw, paths = lines.get(number, ("", [(0, ())]))
@@ -111,7 +113,11 @@ def _at_places(
         if place < 0 and (install := _INSTALLS.search(raw, cursor)) is not None:
             place = install.start()
         before, cursor = number, max(place, cursor)
-        yield paths[max(0, bisect_right(paths, place, key=itemgetter(0)) - 1)][1]
+        del around[command.within :]
+        around.append(
+            (*(around[-1] if around else ()), *paths[max(0, bisect_right(paths, place, key=itemgetter(0)) - 1)][1])
+        )
+        yield around[-1]
 
 
 def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, ...]]:

@@ -61,6 +61,8 @@ class Command:
     into: tuple[Word, ...] = ()
     """The files that its output goes into."""
     ends_arm: bool = False
+    within: int = 0
+    """The calls of a batch file's subroutines that it runs in: each is the last command with one less."""
 
 
 @dataclass(slots=True)
