@@ -606,3 +606,24 @@ def test_a_wheel_that_an_option_forbids_is_not_called_missing(value: str) -> Non
         assert (f"as `--no-binary {value}` (requirements.txt:1) says" in finding.message) is told
         assert finding.remedy is not None
         assert finding.remedy.summary.startswith("take `opencc` out of `--no-binary") is told
+
+
+@pytest.mark.parametrize(
+    ("asks", "wheels", "said"),
+    [
+        (
+            "av==10.*",
+            ("12.0.0",),
+            "`av` 12.0.0 has a wheel for this target, but `faster-whisper` 0.9.0 asks for `av==10.*`",
+        ),
+        ("av>=10,!=12.0.0", ("12.0.0", "13.1.0"), "`av` 13.1.0 has a wheel for this target; or"),
+        ("av", ("12.0.0", "13.1.0"), "`av` 12.0.0 has a wheel for this target; or"),
+    ],
+)
+def test_a_version_with_a_wheel_is_advised_where_what_asks_admits_it(asks: str, wheels: Any, said: str) -> None:
+    files = ["av-10.0.0.tar.gz", *(f"av-{each}-cp311-cp311-manylinux2014_x86_64.whl" for each in wheels)]
+    wanted = [by_distribution(asks, "faster-whisper", "0.9.0"), require("av<11")]
+    plan = resolved("av==10.0.0", sdist=True, risk=BuildRisk.COMPILER, wanted_by=wanted)
+    (finding,) = found("RES102", plan, target="linux/x86_64/3.11/cuda", index=MemoryIndex({"av": files}))
+    assert finding.remedy is not None
+    assert said in finding.remedy.summary

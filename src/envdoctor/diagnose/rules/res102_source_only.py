@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
@@ -218,8 +217,18 @@ def _usable(page: ProjectPage, version: Version, target: Target) -> bool:
     return not version.is_prerelease and any(can_use(item, target) for item in wheels)
 
 
-def _wheels(examination: Examination, name: NormalizedName, version: Version, *, helps: bool = True) -> str:
-    """Say which Pythons have a wheel of that version, and which version has one; and whether building ``helps``."""
+def _wheels(
+    examination: Examination,
+    name: NormalizedName,
+    version: Version,
+    asked: Iterable[Requirement] = (),
+    *,
+    helps: bool = True,
+) -> str:
+    """Say which Pythons have a wheel of that version, and which version has one; and whether building ``helps``.
+
+    ``asked``: what holds the version. A line that a person wrote can be changed, what a distribution asks cannot.
+    """
     generic = f"take a version of `{name}` that has a wheel, or install what it needs"
     index, target = examination.index, examination.target
     try:
@@ -231,17 +240,32 @@ def _wheels(examination: Examination, name: NormalizedName, version: Version, *,
     reach = reach_of([item for item in page.of_version(version) if item.kind is FileKind.WHEEL], target)
     newer = [item for item in page.versions if item > version]
     older = [item for item in reversed(page.versions) if item <= version]
-    near = list(islice((item for item in [*newer, *older] if _usable(page, item, target)), 1))
+    stated = [item for item in asked if isinstance(item.origin, DistributionOrigin)]
+    near, against = None, None
+    for item in [*newer, *older]:
+        against_it = next((one for one in stated if not one.admits(item)), None)
+        if (near is None or against_it is None) and _usable(page, item, target):
+            near, against = item, against_it
+            if against_it is None:
+                break
     ways = [f"{pythons_in_words(reach.pythons)} has a wheel of `{name}` {version}"] if reach.pythons else []
     if reach.level is not None and not reach.with_level:
         option, level = target.level_option, dotted(reach.level)
         there = f"there is a wheel for {target.level_name} {level} or later"
         ways = [f"{there}: where the machine has that, say `--{option} {level}`"]
-    ways += [f"`{name}` {near[0]} has a wheel for this target"] if near else []
+    if near is not None:
+        ways += [f"`{name}` {near} has a wheel for this target{_ruled_out(against)}"]
     if not ways:
         none = f"no version of `{name}` has a wheel for this target"
         return f"{none}: install what the build needs first" if helps else none
     return "; ".join([*ways, "or install what the build needs"] if helps else ways)
+
+
+def _ruled_out(against: Requirement | None) -> str:
+    if against is None or not isinstance(against.origin, DistributionOrigin):
+        return ""
+    who = f"`{against.origin.name}` {against.origin.version}"
+    return f", but {who} asks for `{against.pep508}` and would have to move with it"
 
 
 def _told(examination: Examination, name: NormalizedName, version: Version) -> str:
@@ -275,7 +299,7 @@ def _planned(examination: Examination) -> Iterator[Finding]:
         wheels = ""
         if not (need.fails if need else pure):
             lacks = bool(need and need.lacks)
-            wheels = _wheels(examination, package.name, package.version, helps=not lacks)
+            wheels = _wheels(examination, package.name, package.version, package.wanted_by, helps=not lacks)
             if need and need.is_in_vain(examination.target):
                 wheels = _way_without_cuda(need, examination.target)
             elif package.build_risk is BuildRisk.FETCHES and need is None:
@@ -299,7 +323,7 @@ def _moved(examination: Examination) -> Iterator[Finding]:
         chain = f"`{demand.pin}` ({demand.pin.origin}), which demands `{demand.demand.pep508}`"
         files = f"files: {demand.filename}, 0 wheels for the target"
         location = demand.pin.origin if isinstance(demand.pin.origin, FileOrigin) else None
-        wheels = _wheels(examination, demand.name, demand.version)
+        wheels = _wheels(examination, demand.name, demand.version, [demand.demand])
         found = _finding(demand.name, str(demand.version), None, need, chain, files, location, wheels, examination)
         # The resolution in use has none of it, so a lock settles it.
         yield replace(found, look=Look.AS_THEY_STAND)
