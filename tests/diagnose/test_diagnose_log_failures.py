@@ -138,6 +138,11 @@ FATAL = {
         "Jan 12 10:00:02 box systemd[1]: ui.service: Failed with result 'exit-code'."),
         "ui.service: Main process exited",
     ),
+    "a test that failed": (
+        "FAILED tests/a.py::b - AssertionError: assert 1 == 2\n=== 1 failed, 3 passed in 3.1s ===",
+        "FAILED tests/a.py::b - AssertionError",
+    ),
+    "a test that failed, by the last line": ("tests/a.py ..F.\n=== 1 failed, 3 passed in 3.1s ===", "=== 1 failed"),
     "memory of a parser": ("terminate called after throwing an instance of 'std::bad_alloc'", "terminate called"),
 }  # fmt: skip
 
@@ -175,6 +180,10 @@ HARMLESS = {
     ),
     "a service that came to its end": (
         "Jan 12 10:00:02 box systemd[1]: ui.service: Main process exited, code=exited, status=0/SUCCESS"
+    ),
+    "what a program does without": (
+        "A matching Triton is not available, some optimizations will not be enabled\n"
+        f"{_TRACEBACK}ModuleNotFoundError: No module named 'triton'\nmodel saved."
     ),
     "an information": "2026-01-01 10:00:00 | INFO | faiss.loader | Could not load library due to:\nOSError('x')",
 }
@@ -393,6 +402,10 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
         "Applied providers: ['CPUExecutionProvider']\n[APP.CORE] Processing to image succeed in 1.2 seconds\n",
         "Fetching 11 files: 100%|####| 11/11 [00:00<00:00, 21it/s]\nHi!\nGeneration: 9 tokens, 88 tokens-per-sec\n",
         f"{_WHOLE}\nC:\\ui>pause\nAppuyez sur une touche pour continuer...\n",
+        (
+            "2025-01-01 10:00:00 ERROR app: upload failed\n2025-01-01 10:00:05 INFO app: retrying it\n"
+            "2025-01-01 10:00:09 INFO app: upload finished\n"
+        ),
         "C:\\ui>run.bat\n[INFO] model saved to out.pt\n\nC:\\ui>pause\nPress any key to continue . . .\n",
         "`flash-attention` package not found, consider it: No module named 'flash_attn'.\nsaved 3 files in 1.2 s\n",
     ],

@@ -77,6 +77,7 @@ _TELLING = re.compile(
             ),
             r"\S.{0,200}: Assertion [`'].+ failed",
             r"Assertion failed",
+            r"(?:FAILED|ERROR) \S{1,200}\.py(?:::\S|$| - )",
             r"(?:CUDA|HIP|ROCm|SYCL|cuDNN|CUBLAS|NCCL|MIOpen|OpenCL|Vulkan)(?: \w+)? [Ee]rror\b.{0,3}:",
             (
                 r"(?:OMP: Error|rocBLAS error:|hipBLASLt error:"
@@ -146,6 +147,7 @@ _WRAPPER = re.compile(
     r"|.{0,80}\breturned (?:a )?non-zero|.{0,40}\bexit (?:code|status):? (?!0\b)-?\d+$|\[end of output\]"
     r"|Failed to (?:compile|execute|load|import|start|initiali[sz]e)\b.*|(?:\w+ ){0,3}[Aa]borted\b"
     r"|.{0,120}\bSee root cause above|\S+\.service: (?:Main process exited, code=(?!\w+, status=0/)|Failed with )"
+    r"|=+ (?:[\w ]{1,20}, ){0,5}\d+ (?:failed|errors?)\b.{0,80} in \d"
 )
 """What only says that something inside failed."""
 _CAUSE_BELOW = "(look up to see its traceback):"
@@ -156,6 +158,8 @@ _NOTHING = re.compile(
     # What torch's collect_env asks of the system, in an image without it.
     r"|\S*\bsh: (?:(?:line )?\d+: )?(?:lscpu|lsb_release|sysctl): (?:command )?not found"
 )
+_DOES_WITHOUT = re.compile(r"^Exception ignored in|\bwill not be enabled\b|\b(?:[Pp]roceed|[Cc]ontinu)ing without\b")
+"""What a program says before the traceback of what it does without."""
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 
 
@@ -291,7 +295,7 @@ def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
         return False  # One that logs what another prints does so line by line; its own message has one beginning.
     if lines[at].is_mild:
         return True
-    return before is not None and (before.is_mild or before.text.startswith("Exception ignored in"))
+    return before is not None and (before.is_mild or _DOES_WITHOUT.search(before.text) is not None)
 
 
 def _weight(line: LogLine) -> int:

@@ -320,7 +320,9 @@ def _tells_nothing(text: str) -> bool:
     said = [line.text for line in lines]
     if said and _PAUSED.match(said[-1]) and not any(map(ENDS.search, said)):
         return True
-    return bool(begun) or any(map(_is_of_a_person, said)) or not any(map(_OF_A_PROGRAM.search, said))
+    if begun or any(map(_is_of_a_person, said)):
+        return True
+    return not any(line.level or _OF_A_PROGRAM.search(line.text) for line in lines)
 
 
 def _is_of_a_person(text: str) -> bool:
