@@ -271,3 +271,32 @@ def test_thousands_of_stages_are_read(read_files):
 def test_the_python_of_ubuntu_and_debian_counts_where_no_other_is_spoken_of(read_files, text, python):
     project = read(read_files, f"{text}{INSTALL}")
     assert str(project.environment_python) == (f"=={python}.*" if python else "None")
+
+
+ARGUMENTS = {
+    "declared again": ("ARG V=1\nFROM x\nARG V\nRUN pip install a==$V\n", ["a==1"], ()),
+    "with others": ("ARG V=1\nFROM x\nARG W=2 V\nRUN pip install a==$V b==$W\n", ["a==1", "b==2"], ()),
+    "in another": ("ARG V=cu1\nFROM x\nARG V\nARG W=v-${V}\nRUN pip install a==1+$W\n", ["a==1+v-cu1"], ()),
+    "of its own": ("ARG V=1\nFROM x\nARG V=2\nRUN pip install a==$V\n", ["a==2"], ()),
+    "not declared": ("ARG V=1\nFROM x\nRUN pip install a==$V b\n", ["b"], ("a==$V",)),
+    "of another stage": (
+        "FROM x AS one\nARG V=1\nRUN pip install a==$V\nFROM y\nCOPY --from=one /a /a\nRUN pip install b==$V\n",
+        ["a==1"],
+        ("b==$V",),
+    ),
+    "of the stage before": ("FROM x AS one\nENV V=1\nFROM one\nRUN pip install a==$V\n", ["a==1"], ()),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_argument_above_the_first_stage_counts_where_it_is_declared_again(read_files, name):
+    text, asked, unread = ARGUMENTS[name]
+    project = read_files({"Dockerfile": text}, at="Dockerfile")
+    assert ([one.pep508 for one in project.requirements], project.unread) == (asked, unread)
+
+
+def test_an_argument_that_a_stage_does_not_declare_is_told_to_be_none_of_its_own(read_files):
+    (problem,) = read_files({"Dockerfile": ARGUMENTS["not declared"][0]}, at="Dockerfile").problems
+    assert problem.message == (
+        "`a==$V` depends on `$V`, which its stage does not declare: no ARG above FROM counts in it"
+    )

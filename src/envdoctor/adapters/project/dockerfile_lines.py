@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from envdoctor.adapters.project.script_variables import ScriptVariables
 from envdoctor.adapters.project.shell_lines import HERE_DOCUMENT
+from envdoctor.adapters.project.shell_words import Dialect, Word
 
-__all__ = ["DockerScopes", "instructions", "run_lines", "stage_lines"]
+__all__ = ["DockerScopes", "StageVariables", "instructions", "run_lines", "stage_lines"]
 
 _SHELL = r"(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*"
 _SCRIPT = re.compile(rf"^(?:{_SHELL}\s+)?{HERE_DOCUMENT.pattern}(?:\s+{_SHELL})?\s*$")
@@ -86,6 +88,30 @@ class DockerScopes:
         """Return the stages up to that of a line, each made from the one before, and its ``RUN``, below zero."""
         at = bisect_right(self._lines, line) - 1
         return self._scopes[at] if at >= 0 else (0,)
+
+
+class StageVariables:
+    """The variables of each stage: what stands above the first ``FROM`` counts where an ``ARG`` names it again."""
+
+    def __init__(self, scopes: DockerScopes) -> None:
+        """Begin above the first stage."""
+        self._scopes, self._above = scopes, ScriptVariables(Dialect.POSIX)
+        self._known: dict[tuple[int, ...], ScriptVariables] = {(0,): self._above}
+
+    def at(self, words: Sequence[Word]) -> ScriptVariables:
+        """Return the variables that a command finds, with those that it declares again."""
+        scope = self._scopes.of(words[0].line)
+        stage = tuple(line for line in scope if line >= 0)
+        known = self._known.get(stage)
+        if known is None:
+            base = self._known.get(stage[:-1])
+            known = self._known[stage] = base.copy() if base is not None else ScriptVariables(Dialect.POSIX)
+            known.not_here = self._above
+        for word in words if scope[-1] > 0 else ():
+            value = self._above.value(word.text)
+            if value is not None:
+                known.learn([Word(f"{word.text}={value}", word.line)])
+        return known
 
 
 def run_lines(text: str) -> str:

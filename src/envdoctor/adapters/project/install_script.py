@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.docker_image import keep_image, left_over
-from envdoctor.adapters.project.dockerfile_lines import DockerScopes, instructions, run_lines
+from envdoctor.adapters.project.dockerfile_lines import DockerScopes, StageVariables, instructions, run_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
 from envdoctor.adapters.project.other_installers import (
     OtherInstall,
@@ -301,7 +301,9 @@ def _assigning(script: Script, text: str) -> Iterator[Command]:
     blocks, joined = 0, ""
     listed: Iterable[Command] = list(commands(text, script.dialect, over_lines=not script.folders.starts))
     listed = _WITH_CALLS[script.dialect](tuple(listed))
+    stages = StageVariables(DockerScopes(script.file.text)) if script.dockerfile else None
     for command in listed:
+        script.variables = stages.at(command.words) if stages is not None else script.variables
         first = next((word.text for word in command.words if word.text not in _WITHIN), "")
         if script.dialect is Dialect.POSIX:
             blocks = max(0, blocks + (first in _OPENS) - (first in _CLOSES))

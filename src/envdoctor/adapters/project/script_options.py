@@ -244,7 +244,7 @@ def keep_options(
             draft.add_index(_INDEX_KINDS[name], word.text, origin, step)
         elif name in (*_INDEX_KINDS, *_LIMITS) and unknown is not None:
             what = "index" if name in _INDEX_KINDS else "date"
-            message = f"the {what} {not_told(word.text, unknown)}"
+            message = f"the {what} {not_told(word.text, unknown, variables)}"
             draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
             address = bare_url(word.text)
             if name in _INDEX_KINDS and variables.unknown(address) is None:
@@ -271,7 +271,7 @@ def _keep_variable(
     tool, name = _VARIABLES[variable]
     unknown = variables.unknown(word.text)
     if name in _LIMITS and unknown is not None:
-        message = f"the date {not_told(word.text, unknown)}"
+        message = f"the date {not_told(word.text, unknown, variables)}"
         draft.problem(ReadingProblemKind.MISSING_VARIABLE, origin, message, word.text)
     elif name in _LIMITS:
         _keep_limit(draft, name, word, origin, step)
@@ -303,8 +303,11 @@ def _keep_limit(draft: Draft, name: str, word: Word, origin: FileOrigin, step: i
     draft.keep_option(FileOption(name, f"{package} {text}" if package else text, origin, step))
 
 
-def not_told(text: str, name: str) -> str:
+def not_told(text: str, name: str, variables: ScriptVariables) -> str:
     """Say that a word cannot be read for a variable, or for what only a shell computes."""
+    bare = name.strip("${}").partition(":")[0]
+    if variables.not_here is not None and variables.not_here.value(bare) is not None:
+        return f"`{text}` depends on `{name}`, which its stage does not declare: no ARG above FROM counts in it"
     if name == text:
         return f"`{text}` is not known: the script does not set it to one plain value"
     return f"`{text}` depends on `{name}`, which the script does not set to one plain value"

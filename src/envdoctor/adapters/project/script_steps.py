@@ -267,7 +267,7 @@ def _include(draft: Draft, script: Script, word: Word, circumstances: Circumstan
     path = script.folders.located(word.text)
     name, later = script.variables.unknown(word.text), script.folders.by_script(word.text)
     message = _not_here(script, word, later) if later is not None else ""
-    message = not_told(word.text, name) if name is not None else message
+    message = not_told(word.text, name, script.variables) if name is not None else message
     if path is None and message:
         draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)
         return
@@ -296,7 +296,7 @@ def _conda(draft: Draft, script: Script, word: Word, circumstances: Circumstance
     origin, text = FileOrigin(script.file.shown, word.line), word.text + word.redirected
     name = script.variables.unknown(text)
     if name is not None:
-        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(text, name), text)
+        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(text, name, script.variables), text)
         return
     read_conda_specification(draft, text, origin, circumstances)
 
@@ -311,7 +311,7 @@ def _requirement(
         draft.problem(ReadingProblemKind.INVALID_REQUIREMENT, origin, message, whole, (f'"{whole}"',))
     name = script.variables.unknown(word.text)
     if name is not None:
-        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(word.text, name), word.text)
+        draft.problem(ReadingProblemKind.UNREAD, origin, not_told(word.text, name, script.variables), word.text)
         return
     path = split_extras(word.text)[0] if editable else local_path(word.text)
     if path is not None and "*" in path:

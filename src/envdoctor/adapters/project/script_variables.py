@@ -50,6 +50,8 @@ class ScriptVariables:
     _certain: bool = True
     _loop: str | None = None
     """The variable of a loop whose values the next command lists, in a batch file."""
+    not_here: ScriptVariables | None = None
+    """Those that are set and do not reach the command that is read."""
 
     def copy(self) -> ScriptVariables:
         """Return what a script knows at its start that another one runs in its own shell."""
