@@ -723,6 +723,8 @@ _NO_CV2 = "$ python a.py\n" + _TRACEBACK + "ModuleNotFoundError: No module named
 )
 def test_an_install_that_somebody_types_next_gets_over_no_failure_but_what_it_brings(log: str, is_over: bool) -> None:
     assert (failures_of(log) == ()) is is_over
+
+
 _OF_APP = "app-1  | Traceback (most recent call last):\napp-1  |   File \"a.py\", line 1\napp-1  | KeyError: 'sr'\n"
 _OF_PROMPT = f"a@b:~$ python app.py\n{_TRACEBACK}KeyError: 'sr'\n"
 
