@@ -324,6 +324,11 @@ OLD_LIGHTNING = """* CUDA:
             None,
             {"gpu[1].architecture": "sm_75", "arch": "x86_64", "host.glibc": "2.35"},
         ),
+        (
+            "YOLOv5 \U0001f680 v7.0-353-g5eca7b9c Python-3.11.0 torch-2.4.0+cu121 CUDA:0 (Tesla T4, 15102MiB)\n",
+            {"torch": "2.4.0+cu121"},
+            {"gpu[0].architecture": "sm_75", "python.version": "3.11.0"},
+        ),
         (f"[START] Security scan\n[DONE] Security scan\n{COMFYUI}", None, {"torch.version": "2.6.0+cu124"}),
     ],
 )

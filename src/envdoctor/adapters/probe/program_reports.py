@@ -74,7 +74,11 @@ def _row(name: str, said: str) -> Iterator[str]:
 
 
 def _of_ultralytics(text: str) -> Iterator[str]:
-    head = re.search(rf"^[^\S\n]{{0,8}}Ultralytics \S.{{0,40}}Python-{_VERSION} torch-{_VERSION}", text, re.MULTILINE)
+    head = re.search(
+        rf"^[^\S\n]{{0,8}}(?:Ultralytics|YOLO\w{{0,4}})\b.{{0,60}}\bPython-{_VERSION} torch-{_VERSION}",
+        text,
+        re.MULTILINE,
+    )
     if head is None:
         return
     yield f"Python version: {head[1]}"

@@ -245,7 +245,7 @@ def _folders_below(scan: SourceScan, files: set[str]) -> tuple[str, ...]:
 def _finding(module: str, project: str, sites: list[ImportSite], *, used: bool, known: bool) -> Finding:
     where = FileOrigin(sites[0].path, sites[0].line)
     # That a project is called as its module is likely, and no more.
-    what = f"`{project}`" if known else f"what gives `{module}`, `{project}` where that is its name,"
+    what = f"`{project}`" if known else f"what gives `{module}`, likely `{project}`,"
     return RULE.finding(
         subject=project,
         message=f"`{module}` is imported at {where}, "
