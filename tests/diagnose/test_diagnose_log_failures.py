@@ -645,6 +645,7 @@ def test_what_a_program_says_to_have_got_over_on_its_way_to_the_end_is_no_error(
         # What ends well is the next command; or what is written is a report of the crash.
         f"$ python a.py\n{_MEMORY}\nRetrying\n$ pip install b\nSuccessfully installed b-1.0",
         f"a@b app % python a.py\n{_MEMORY}\nRetrying\na@b app % pip install b\nSuccessfully installed b-1.0",
+        f"[a@b ~]$ python a.py\n{_MEMORY}\ntrying again\n[a@b ~]$ pip install b\nSuccessfully installed b-1.0",
         f"bash-5.1$ python a.py\n{_MEMORY}\ntrying again\nbash-5.1$ pip install b\nSuccessfully installed b-1.0",
         f"\u276f python a.py\n{_MEMORY}\nfalling back to CPU\n\u276f make c\nDone.",
         f"> python a.py\n{_MEMORY}\nfalling back to CPU\n> python c.py\nDone.",

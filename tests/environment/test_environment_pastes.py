@@ -277,6 +277,24 @@ def test_what_a_program_says_of_its_environment_is_a_listing_and_facts(tmp_path,
     assert report["target"]["python"] == "3.10"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`torch==2.5.1`\n`numpy==2.0.1`\n",
+        "- `torch==2.5.1`\n- `numpy==2.0.1`\n",
+        "1. torch==2.5.1\n2. numpy==2.0.1\n",
+        (
+            "Package  Version  Build                 Size       Kind   Source\n"
+            "pytorch  2.5.1    cuda126_mkl_py310_h1  24.1 MiB   conda  https://conda.anaconda.org/conda-forge/\n"
+            "numpy    2.0.1                          16 MiB     pypi   numpy-2.0.1-cp310-manylinux_2_17_x86_64.whl\n"
+        ),
+    ],
+)
+def test_a_listing_of_markdown_s_and_of_pixi_s_is_read(text: str) -> None:
+    found = read_listing(text, "paste.txt").distributions
+    assert {item.name: item.version for item in found} == {"torch": "2.5.1", "numpy": "2.0.1"}
+
+
 @pytest.mark.parametrize("mark", ["> ", ">", "- ", "* ", "(worker pid=17527, ip=10.0.0.26) ", "(APIServer pid=1) "])
 def test_a_listing_may_be_quoted_or_listed(tmp_path, capsys, mark):
     pins = ("torch==2.6.0+cu124", "torchaudio==2.5.1+cu124", "numpy==1.26.4")

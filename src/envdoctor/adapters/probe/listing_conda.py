@@ -28,7 +28,8 @@ _TEXT = re.compile(
     r"|^[^\S\n]*List of packages in environment: \"?(?P<mamba>[^\"\n]+)",
     re.MULTILINE,
 )
-_HEADER = re.compile(r"^#?[^\S\n]*Name\s+Version\s+Build\b", re.MULTILINE)
+_HEADER = re.compile(r"^#?[^\S\n]*(?:Name\s+Version\s+Build\b|Package\s+Version\s+Build\s+Size\s+Kind\b)", re.MULTILINE)
+"""Pixi's has a row's kind and size besides."""
 _EXPORT = re.compile(r"^[\w.-]+=[^=\s]+=[^=\s]+$", re.MULTILINE)
 _PLATFORM = re.compile(r"^#[^\S\n]*platform:\s*(\S+)", re.MULTILINE)
 _ARCHIVE = re.compile(r"(?<![\w.-])([\w.-]+)-([^-/]+)-([^-/]+)\.(?:conda|tar\.bz2)(?:#\w+)?$")
@@ -92,6 +93,8 @@ def _row(line: str) -> tuple[str, str, str, str] | None:
     fields = line.split()
     if len(fields) < 2 or not fields[1][:1].isdigit():
         return None
+    if "pypi" in fields[2:]:
+        return fields[0], fields[1], "pypi_0", "pypi"
     # The build is missing only where a row was cut short.
     return fields[0], fields[1], fields[2] if len(fields) > 2 else "", fields[3] if len(fields) > 3 else ""
 

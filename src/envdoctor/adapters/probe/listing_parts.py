@@ -116,14 +116,19 @@ def distribution(name: str, version: str, **more: str | bool | None) -> Installe
 
 
 _MARKS = re.compile(
-    r"> ?|\([^()\n]{0,80}\bpid=\d+[^()\n]{0,80}\) |[-*•] (?=[A-Za-z0-9][\w.-]{0,80}(?:\[[^\[\]\n]{0,80}\])?==)"
+    r"> ?|\([^()\n]{0,80}\bpid=\d+[^()\n]{0,80}\) "
+    r"|(?:[-*•]|\d{1,3}[.)]) (?=[A-Za-z0-9][\w.-]{0,80}(?:\[[^\[\]\n]{0,80}\])?==)"
 )
 """What stands before each line that somebody quotes or lists, or that Ray prints for a worker."""
 
 
+_IN_CODE = re.compile(r"^([-*•\d.) \t]{0,8})`([A-Za-z0-9][^`\s]{0,200}==[^`\s]{1,200})`[ \t\r]*$", re.MULTILINE)
+"""A pin that Markdown shows as code."""
+
+
 def plain_text(text: str) -> str:
     """Return a text without a terminal's colours and a byte order mark, nor the marks before what is quoted."""
-    plain = _COLOUR.sub("", text.removeprefix("\ufeff"))
+    plain = _IN_CODE.sub(r"\1\2", _COLOUR.sub("", text.removeprefix("\ufeff")))
     rows = [line for line in plain.split("\n") if line.strip()]
     if sum(_MARKS.match(row) is not None for row in rows) * 5 < len(rows) * 4:
         return plain

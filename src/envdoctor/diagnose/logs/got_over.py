@@ -64,7 +64,7 @@ ENDS = re.compile(
 )
 """What programs write at the end of their work."""
 _PROMPT = re.compile(
-    r"(?:\([\w.-]+\) ?)?(?:[\w.-]{1,60}@[\w.-]{1,60}[:~ ]\S{0,200} ?[$#%] |(?:ba|z)?sh-[\d.]+[$#] |[\u276f\u279c] "
+    r"(?:\([\w.-]+\) ?)?(?:\[?[\w.-]{1,60}@[\w.-]{1,60}[:~ ]\S{0,200} ?[$#%] |(?:ba|z)?sh-[\d.]+[$#] |[\u276f\u279c] "
     r"|\$ |PS [A-Z]:\\|[A-Z]:\\[^>]{0,200}>|>>> |In \[\d+\]|[%>] (?:sudo |pip3? |python|uv |conda |cd |\.[/\\]))"
 )
 """Somebody typed the next command: what it does is not what the program before it went on to do."""
