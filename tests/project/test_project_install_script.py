@@ -980,6 +980,17 @@ def test_a_list_that_powershell_writes_is_not_the_one_that_lies_here(read_files)
     assert (names(project), project.unread) == (["one"], ("all.txt",))
 
 
+def test_what_a_shell_computes_is_one_word_with_variables_in_it_too(read_files):
+    text = 'X=y\npip install one $(if [ "$X" = y ]; then echo "six<1"; fi) `echo $X idna`\n'
+    project = read_files({"i.sh": text}, at="i.sh")
+    assert (names(project), len(project.unread)) == (["one"], len(project.problems))
+
+
+def test_a_command_that_only_shows_what_it_would_do_is_none(read_files):
+    text = "pip install --dry-run six==1\nuv pip install six==1 --dry-run\npip install --help\npip install one\n"
+    assert names(read_files({"i.sh": text}, at="i.sh")) == ["one"]
+
+
 QUOTES = {
     "a message": 'echo "Usage:\n  pip install no\n"\npip install one\n',
     "a program": "python -c '\nimport os\n# pip install no\npip install no\n'\npip install one\n",

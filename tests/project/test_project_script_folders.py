@@ -224,3 +224,26 @@ def test_a_list_of_another_stage_is_not_the_one_of_that_name_in_the_checkout(rea
     text = "FROM x AS b\nRUN git clone https://git.example/a/b /b\nFROM y\nCOPY --from=b /b/requirements.txt .\n"
     project = read_files({**CHECKOUT, "Dockerfile": text + "RUN pip install -r requirements.txt\n"}, at="Dockerfile")
     assert (names(project), project.unread) == ([], ("requirements.txt",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "COPY . /app\nRUN pip install /app\n",
+        'COPY sub /srv/sub\nRUN pip install -e "/srv/sub"\n',
+        "COPY . /app\nRUN uv sync --project /app\n",
+        "COPY . /app\nWORKDIR /x\nRUN poetry -C /app install\n",
+    ],
+)
+def test_a_project_is_read_where_a_dockerfile_has_copied_it(read_files, text):
+    metadata = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
+    files = {"pyproject.toml": metadata, "sub/pyproject.toml": metadata, "Dockerfile": f"FROM x\n{text}"}
+    project = read_files(files, at="Dockerfile")
+    assert (names(project), project.problems) == (["own"], ())
+
+
+def test_a_project_comes_through_another_stage_and_from_nowhere_else(read_files):
+    metadata = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
+    text = "FROM scratch AS s\nADD . /tmp/a\nFROM x\nCOPY --from=s /tmp/a/ /tmp/a\nRUN pip install /tmp/a /opt/b\n"
+    project = read_files({"pyproject.toml": metadata, "Dockerfile": text}, at="Dockerfile")
+    assert (names(project), project.unread) == (["own"], ("/opt/b",))

@@ -68,6 +68,7 @@ def test_what_a_loop_takes_from_the_arguments_is_not_known(read_files):
         ("a.ps1", "function Put-It { & pip install $args }\nput-it torch==2.1"),
         ("a.sh", 'put() {\n  said=$(pip install "$@" 2>&1) || {\n    exit 1\n  }\n}\nput "torch==2.1"'),
         ("a.sh", 'said=$(pip install "torch==2.1" 2>&1)'),
+        ("a.sh", "said=`pip install torch==2.1 2>&1`"),
         ("a.sh", "if ! said=$(pip install torch==2.1); then exit 1; fi"),
     ],
 )

@@ -21,6 +21,8 @@ SPEAKERS = frozenset(
 )  # fmt: skip
 """Words before which a later ``pip`` is an argument and no command."""
 _NEAR = 12
+_NOTHING = frozenset({"dry-run", "help"})
+"""Options with which nothing is installed."""
 _LONG_WITH_VALUE = {
     "--requirement": "requirement", "--requirements": "requirement", "--constraint": "constraint",
     "--constraints": "constraint", "--editable": "editable", "--index-url": "index-url", "--default-index": "index-url",
@@ -85,7 +87,7 @@ def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
         command.words.clear()
     if tool == "conda" and verb == "create":
         verb = "install"
-    if verb not in verbs:
+    if verb not in verbs or not _NOTHING.isdisjoint(command.flags):
         return None
     command.verb = verbs[verb]
     command.flags |= {"pre"} if any(word.text == "allow" for word in command.values("prerelease")) else set()

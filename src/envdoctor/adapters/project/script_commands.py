@@ -12,7 +12,7 @@ from envdoctor.model.dataclass import dataclass
 __all__ = ["commands"]
 
 _SHELLS, _HANDS = frozenset({"sh", "bash", "dash", "ash", "zsh", "su"}), re.compile(r"-[a-z]*c")
-_KEPT = re.compile(r"^(?:[A-Za-z_]\w*=)?\$\((?P<inside>.*)\)$", re.S)
+_KEPT = re.compile(r"^(?:[A-Za-z_]\w*=)?(?:\$\(|`)(?P<inside>.*)[)`]$", re.S)
 _INSTALLER, _INSTALL = re.compile(r"\b(?:pip3?|uv|conda|mamba|micromamba)\b"), re.compile(r"\binstall\b")
 _OF_WINDOWS = {
     "cmd": (re.compile(r"/[ck]", re.I), Dialect.CMD),

@@ -13,16 +13,12 @@ from pathlib import Path
 
 from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
 from envdoctor.adapters.project.requirements_file import is_project
-from envdoctor.adapters.project.script_paths import ByScript, below, last_name, outputs, repository_name
+from envdoctor.adapters.project.script_paths import ByScript, below, cloned, last_name, outputs, repository_name
 from envdoctor.adapters.project.shell_words import Command, program
 from envdoctor.model.dataclass import dataclass
 
 __all__ = ["ScriptFolders"]
 
-_CLONE_WITH_VALUE = frozenset(
-    {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference",
-     "-u", "--upload-pack", "--shallow-since", "--template", "--separate-git-dir"}
-)  # fmt: skip
 _DOWNLOADERS = frozenset({"wget", "curl", "aria2c", "invoke-webrequest", "iwr", "gdown", "bitsadmin", "certutil"})
 _UNPACKERS = frozenset({"unzip", "tar", "7z", "7za", "bsdtar", "expand-archive"})
 _COPIERS = frozenset({"cp", "mv", "ln", "rsync", "copy", "move", "copy-item", "move-item"})
@@ -99,11 +95,19 @@ class ScriptFolders:
             return next(filter(is_project, found), found[0])
         return self.beside if self.container and not self._source(self._here) else self._here
 
-    def base_of(self, path: str | None) -> Path:
-        """Return the folder from which the path of a project leads; a script may be run from the checkout's."""
+    def project_of(self, path: str | None) -> tuple[Path, str]:
+        """Return the folder from which the path of a project leads, and what it is from there.
+
+        A script may be run from the checkout's folder; a container has the checkout's where it was copied to.
+        """
+        seen = self.place_of(path) if path and self.container else None
+        found = next(filter(is_project, self._candidates(seen)), None) if seen is not None else None
+        if found is not None:
+            return found, "."
         run_from = [self.boundary] if self._here == self.beside and self._before is None else []
         folders = [self.directory, *run_from]
-        return next((folder for folder in folders if path and is_project(folder / path)), folders[0])
+        base = next((folder for folder in folders if path and is_project(folder / path)), folders[0])
+        return base, path or "."
 
     def follow(self, command: Command) -> None:
         """Take note of a change of directory, and of what fetches, unpacks or writes."""
@@ -121,7 +125,7 @@ class ScriptFolders:
         elif first in {"popd", "pop-location"} and self._pushed:
             self._before, self._here = self._here, self._pushed.pop()
         elif first in {"git", "gh"} and "clone" in rest[:5]:
-            self._clone([*rest[rest.index("clone") + 1 :]], line)
+            self._clone(rest[rest.index("clone") + 1 :], line)
         elif first == "git" and "submodule" in rest[:3]:
             self._unpacked = ByScript(line)
         elif first in _DOWNLOADERS:
@@ -282,17 +286,12 @@ class ScriptFolders:
             if seen is not None and seen not in self._changed and self.located(word) is not None:
                 self._changed[seen] = ByScript(line, made=True, here=True)
 
-    def _clone(self, rest: list[str], line: int) -> None:
-        named = [
-            word
-            for at, word in enumerate(rest)
-            if not word.startswith("-") and not (at and rest[at - 1] in _CLONE_WITH_VALUE)
-        ]
-        folder = named[1] if len(named) > 1 else repository_name(named[0]) if named else ""
+    def _clone(self, rest: Sequence[str], line: int) -> None:
+        url, folder = cloned(rest)
         seen = self.place_of(folder)
         if seen is None or not folder or _COMPUTED.search(folder):
             self._unpacked = ByScript(line)
-        elif self._is_own(repository_name(named[0])):
+        elif self._is_own(repository_name(url)):
             self._lead((seen, self.boundary))
         else:
             self._by_script[seen.name] = ByScript(line)

@@ -9,9 +9,14 @@ from urllib.parse import unquote
 
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["ByScript", "below", "last_name", "outputs", "repository_name"]
+__all__ = ["ByScript", "below", "cloned", "last_name", "outputs", "repository_name"]
 
 _OUTPUT = re.compile(r"^(?:-o|-O|--output(?:-file)?)(?:=(.*))?$")
+
+_CLONE_WITH_VALUE = frozenset(
+    {"-b", "--branch", "--depth", "-o", "--origin", "-c", "--config", "-j", "--jobs", "--filter", "--reference",
+     "-u", "--upload-pack", "--shallow-since", "--template", "--separate-git-dir"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,18 @@ def last_name(word: str) -> str:
 def repository_name(url: str) -> str:
     """Return what a clone of a repository is called."""
     return last_name(url.strip()).removesuffix(".git")
+
+
+def cloned(words: Sequence[str]) -> tuple[str, str]:
+    """Return which repository ``git clone`` takes, and into which folder; empty where it names none."""
+    befores = ("", *words)
+    named = [
+        word
+        for before, word in zip(befores, words, strict=False)
+        if not word.startswith("-") and before not in _CLONE_WITH_VALUE
+    ]
+    url, folder = (*named, "", "")[:2]
+    return url, folder or repository_name(url)
 
 
 def below(directory: Path, text: str) -> Path:

@@ -184,7 +184,8 @@ def run_other(
             message = f"the group `{name}` of this command is not read; its requirements are not known"
             draft.problem(ReadingProblemKind.UNREAD, origin, message, name)
         place = other.folder
-        folder = (script.folders.base_of(place) / place).resolve()
+        base, path = script.folders.project_of(place)
+        folder = (base / path).resolve()
         if is_project(folder) and folder.is_relative_to(draft.boundary) and script.folders.by_script(place) is None:
             text = " ".join(word.text for word in command.words)[:80]
             extras = _offered(folder) if "--all-extras" in other.arguments else other.extras
@@ -325,4 +326,6 @@ def _requirement(
         else:
             draft.problem(ReadingProblemKind.UNREAD, origin, _not_here(script, word, later), word.text)
             return
-    add_requirement(draft, word.text, script.folders.base_of(path), origin, circumstances, editable=editable)
+    base, there = script.folders.project_of(path)
+    text = word.text.replace(path, there, 1) if path is not None else word.text
+    add_requirement(draft, text, base, origin, circumstances, written=word.text, editable=editable)

@@ -127,11 +127,16 @@ class ScriptVariables:
             is_value = word.quoted and at > 0 and (words[at - 1].text[:1] == "-" or word.text[:1] == "-")
             if self.dialect is Dialect.POWERSHELL and len(parts := _parts(text)) > 1:
                 result += [Word(part, word.line) for part in parts if part]
-            elif text == word.text or " " not in text or (is_value and not self._has_several(word.text)):
+            elif self._stays_one(word, text) or (is_value and not self._has_several(word.text)):
                 result.append(replace(word, text=text))
             else:
                 result += [Word(part, word.line) for part in text.split()]
         return tuple(result or [Word("", word.line) for word in words[:1]])
+
+    def _stays_one(self, word: Word, text: str) -> bool:
+        """Return whether a word is one with its variables replaced, as commands are whose output it is."""
+        computed = self.dialect is not Dialect.CMD and _COMPUTED.search(word.text) is not None
+        return computed or text == word.text or " " not in text
 
     def _has_several(self, text: str) -> bool:
         """Return whether a variable in a text stands for a list, or for what a loop goes through."""

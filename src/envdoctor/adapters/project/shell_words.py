@@ -30,6 +30,8 @@ _REDIRECTION = re.compile(r"(?:&>|>>|>&|>|<)")
 _OF_WINDOWS = re.compile(r"\.(?:exe|bat|cmd)$")
 _PLAIN = re.compile(r"[\w./:=,+@%~-]+")
 """Signs that mean nothing but themselves in every dialect, in quotes, too: most of a script."""
+_PLAIN_OF_POSIX = re.compile(rf"{_PLAIN.pattern}|`[^`\n]*`")
+"""And of a shell, outside quotes, commands whose output is a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,7 @@ class _Reader:
         self._separator = _SEPARATOR[dialect]
         self._quotes = _QUOTES[dialect]
         self._escape = CONTINUATION[dialect]
+        self._plain = _PLAIN_OF_POSIX if dialect is Dialect.POSIX else _PLAIN
         self.at = 0
         self._into: list[Word] = []
 
@@ -179,7 +182,7 @@ class _Reader:
             if self._substitutes(parts, depth):
                 parts.append(self._substituted())
                 continue
-            if plain := _PLAIN.match(self.text, self.at):
+            if plain := self._plain.match(self.text, self.at):
                 parts.append(plain.group())
                 self.at = plain.end()
                 continue
