@@ -17,6 +17,8 @@ from diagnose_fixtures import (
     resolved,
     target_of,
 )
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from envdoctor.diagnose.advisories.remedy_choice import addressed
 from envdoctor.diagnose.engine import examine
@@ -28,7 +30,7 @@ from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
 from envdoctor.model.origin import DistributionOrigin, FileOrigin
-from envdoctor.model.project import FileOption, Project
+from envdoctor.model.project import Brought, FileOption, Project
 from envdoctor.model.resolution import ResolvedPackage
 
 ROCM = "linux/x86_64/3.12/rocm"
@@ -443,6 +445,23 @@ def test_a_build_is_told_by_what_it_makes_for_the_target(pin: str, target: str, 
     assert card in finding.message
     assert finding.remedy is not None
     assert said in finding.remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("image", "pin", "said"),
+    [
+        ("x/y:2.3.1-cuda12.1-cudnn8-runtime", "flash-attn==2.8.3", True),
+        ("x/y:2.3.1-cuda12.1-cudnn8-devel", "flash-attn==2.8.3", False),
+        ("x/y:2.3.1-cuda12.1-cudnn8-runtime", "webrtcvad==2.0.10", False),
+    ],
+)
+def test_an_image_without_a_compiler_is_told_where_kernels_are_built(image: str, pin: str, said: bool) -> None:
+    torch = Brought(canonicalize_name("torch"), image, FileOrigin("Dockerfile", 1), Version("2.3.1"), label="cu121")
+    plan, project = resolved(pin, sdist=True, risk=BuildRisk.COMPILER), Project(".", brought=(torch,))
+    (finding,) = found("RES102", plan, target=CUDA, project=project)
+    assert finding.remedy is not None
+    told = f"`{image}` has neither nvcc nor a compiler: take `x/y:2.3.1-cuda12.1-cudnn8-devel`"
+    assert (told in finding.remedy.summary) is said
 
 
 def test_where_a_source_is_built_for_another_backend_no_wheel_for_cuda_is_advised() -> None:

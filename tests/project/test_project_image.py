@@ -300,3 +300,39 @@ def test_an_argument_that_a_stage_does_not_declare_is_told_to_be_none_of_its_own
     assert problem.message == (
         "`a==$V` depends on `$V`, which its stage does not declare: no ARG above FROM counts in it"
     )
+
+
+@pytest.mark.parametrize(
+    ("image", "python"),
+    [
+        ("tensorflow/tensorflow:2.4.1-gpu", "3.6"),
+        ("tensorflow/tensorflow:2.10.0", "3.8"),
+        ("docker.io/tensorflow/tensorflow:2.9.1-gpu-jupyter", "3.8"),
+        ("tensorflow/tensorflow:2.18.0-gpu", "3.11"),
+        ("tensorflow/tensorflow:2.12.0", None),
+        ("tensorflow/tensorflow:latest-gpu", None),
+        ("other/tensorflow:2.10.0", None),
+    ],
+)
+def test_the_python_of_tensorflow_s_images(read_files, image, python):
+    project = read_files({"Dockerfile": f"FROM {image}\nRUN pip install six\n"}, at="Dockerfile")
+    assert str(project.environment_python or "None") == (f"=={python}.*" if python else "None")
+    assert project.brought == ()
+
+
+STARTS = {
+    "as a list": ('RUN pip install six\nCMD ["sh", "-c", "pip install a==1 && python app.py"]\n', ["six", "a==1"]),
+    "as a line": ("ENTRYPOINT pip install a==1 && \\\n  python app.py\n", ["a==1"]),
+    "a script": ('RUN pip install six\nCOPY start.sh /\nENTRYPOINT ["bash", "/start.sh"]\n', ["six", "b"]),
+    "the last one": ("CMD pip install a==1\nRUN pip install six\nCMD pip install a==2\n", ["six", "a==2"]),
+    "of a check": ("HEALTHCHECK --retries=3 \\\n  CMD pip install no\nRUN pip install six\n", ["six"]),
+    "arguments": ('RUN pip install six\nENTRYPOINT ["python"]\nCMD ["-m", "app"]\n', ["six"]),
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_what_is_installed_where_a_container_starts_counts(read_files, name):
+    text, asked = STARTS[name]
+    files = {"Dockerfile": f"FROM python:3.11\n{text}", "start.sh": "pip install b\npython app.py\n"}
+    project = read_files(files, at="Dockerfile")
+    assert ([one.pep508 for one in project.requirements], project.unread) == (asked, ())

@@ -99,13 +99,14 @@ def test_lines_of_words_and_dockerfile(read_files):
         "FROM python:3.11\nARG TORCH=2.3.0\nENV CUDA cu121\nCOPY requirements.txt /app/\nRUN apt-get update && \\\n"
         "    # a comment\n"
         "    pip install --no-cache-dir torch==${TORCH} \\\n      --index-url https://index.example/${CUDA} && \\\n"
-        '    pip install -r /app/requirements.txt\nRUN ["pip", "install", "six"]\nCMD pip install never\n'
+        '    pip install -r /app/requirements.txt\nRUN ["pip", "install", "six"]\nCMD pip install late\n'
     )
     project = read_files({"Dockerfile": text, "requirements.txt": "numpy\n"}, at="Dockerfile")
     assert [(one.pep508, str(one.origin), one.step, one.index_url) for one in project.requirements] == [
         ("torch==2.3.0", "Dockerfile:7", 1, "https://index.example/cu121"),
         ("numpy", "requirements.txt:1", 2, None),
         ("six", "Dockerfile:10", 3, None),
+        ("late", "Dockerfile:11", 4, None),
     ]
     assert all(command.checked for command in project.commands)
 

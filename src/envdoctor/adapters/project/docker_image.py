@@ -58,6 +58,15 @@ _OFFICIAL_TAG = re.compile(r"^(\d{1,3}\.\d{1,3}\.\d{1,3})-cuda(\d{1,3})\.(\d)-cu
 _PYTHON_IN_TAG = re.compile(r"(?:^|[-_])py(?:thon)?3\.?(\d{1,2})(?:\.\d{1,2})?(?=[-_]|$)", re.ASCII)
 _PYTHONS = ((Version("1.13"), Version("2.4"), "3.10"), (Version("2.4"), Version("2.9"), "3.11"))
 """From which torch of pytorch/pytorch to which (not with it) it is which Python."""
+_TENSORFLOW = re.compile(
+    r"^(?:docker\.io/)?tensorflow/tensorflow:(\d{1,3}\.\d{1,3})\.\d{1,3}(?:-gpu)?(?:-jupyter)?(?:@.*)?$", re.ASCII
+)
+_PYTHON_OF_TENSORFLOW = {
+    **dict.fromkeys(("2.2", "2.3", "2.4", "2.5"), "3.6"),
+    **dict.fromkeys(("2.7", "2.8", "2.9", "2.10"), "3.8"),
+    "2.18": "3.11",
+}
+"""Those of Ubuntu 18.04 until September 2021, then of 20.04 (tensorflow#57072, #58556); 2.18: tensorflow#82529."""
 _FAMILY = ("torch", "torchvision", "torchaudio")
 _BEFORE_NUMPY_2, _NUMPY_2 = Version("2.4"), Version("2.0.dev0")
 """Images up to torch 2.3.1 were made before there was a NumPy 2, and all of them have a NumPy."""
@@ -286,6 +295,9 @@ def _image(text: str, origin: FileOrigin) -> _Image:
     told = _OF_PYTHON.match(text)
     if told:
         return _Image(told[1] + (told[2] or ""), musl=_alpine(text))
+    tensorflow = _TENSORFLOW.match(text)
+    if tensorflow:
+        return _Image(_PYTHON_OF_TENSORFLOW.get(tensorflow[1]))
     folder, slash, last = text.partition("@")[0].rpartition("/")
     name, _, tag = last.partition(":")
     if not _WITH_TORCH.search(name):

@@ -15,7 +15,8 @@ __all__ = ["DockerScopes", "StageVariables", "instructions", "run_lines", "stage
 _SHELL = r"(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*"
 _SCRIPT = re.compile(rf"^(?:{_SHELL}\s+)?{HERE_DOCUMENT.pattern}(?:\s+{_SHELL})?\s*$")
 """A here-document that a shell runs."""
-_INSTRUCTION = re.compile(r"^\s*(RUN|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", re.I)
+_INSTRUCTION = re.compile(r"^\s*(RUN|CMD|ENTRYPOINT|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", re.I)
+_RUNS, _STARTS = frozenset({"RUN", "CMD", "ENTRYPOINT"}), frozenset({"CMD", "ENTRYPOINT"})
 _OF_STAGES = re.compile(r"^\s*(FROM|ARG)\s+(.*)$", re.I)
 _FLAGS = re.compile(r"\s*(?:--\S+\s+)+")
 _MOUNT = re.compile(r"--mount=(\S+)")
@@ -81,7 +82,7 @@ class DockerScopes:
                 named |= {words[2]: stage} if len(words) == 3 else {}
                 begins[number] = stage
             elif match is not None:
-                begins[number] = (*stage, -number) if match[1].upper() == "RUN" else stage
+                begins[number] = (*stage, -number) if match[1].upper() in _RUNS else stage
         self._lines, self._scopes = list(begins), list(begins.values())
 
     def of(self, line: int) -> tuple[int, ...]:
@@ -117,12 +118,15 @@ class StageVariables:
 def run_lines(text: str) -> str:
     """Keep a Dockerfile's ``RUN`` and ``COPY``, their lines in place; ``ARG`` and ``ENV`` become assignments.
 
+    Of ``CMD`` and ``ENTRYPOINT`` the last one of each runs, where a container starts.
+
     A bind mount becomes a ``COPY`` before its command, and a file that ``COPY`` has the text of one that is written.
     """
     kept: list[str] = []
     continued, flags = False, False
     script = ""
-    for _, line, data in _lines(text):
+    starting = _starting(text)
+    for number, line, data in _lines(text):
         if data:
             # Docker runs a here-document of RUN as a script; that of a program in it is data.
             kept.append(line if script and line.strip() != script else "")
@@ -131,6 +135,8 @@ def run_lines(text: str) -> str:
         plain = HERE_DOCUMENT.sub("", line)
         instruction = _INSTRUCTION.match(line)
         name, rest = (instruction[1].upper(), instruction[2]) if instruction is not None else ("", "")
+        if name in _STARTS and number not in starting and not continued:
+            instruction = None
         if continued and not line.strip():
             kept.append("\\")  # Docker goes on behind an empty line.
             continue
@@ -139,7 +145,7 @@ def run_lines(text: str) -> str:
             kept.append(_mounts(leading[0]) + line[leading.end() :] if leading is not None else plain)
             rest = line[leading.end() :] if leading is not None else line
             flags = flags and (rest.strip() == "\\" or rest.lstrip().startswith("#"))
-        elif instruction is not None and name == "RUN":
+        elif instruction is not None and name in _RUNS:
             opened = _SCRIPT.match(rest)
             script = opened[1] if opened is not None else ""
             command = "" if opened is not None else _exec_form(HERE_DOCUMENT.sub("", rest))
@@ -159,6 +165,18 @@ def run_lines(text: str) -> str:
         continued = line.rstrip().endswith("\\") or (continued and comment)
         kept[-1] = kept[-1].rstrip()
     return "\n".join(kept)
+
+
+def _starting(text: str) -> set[int]:
+    """Return the lines of the last ``CMD`` and ``ENTRYPOINT``."""
+    last: dict[str, int] = {}
+    continued = False
+    for number, line, data in _lines(text):
+        match = None if data or continued else _INSTRUCTION.match(line)
+        if match is not None and match[1].upper() in _STARTS:
+            last[match[1].upper()] = number
+        continued = line.rstrip().endswith("\\") or (continued and line.lstrip().startswith("#"))
+    return set(last.values())
 
 
 def _mounts(flags: str) -> str:

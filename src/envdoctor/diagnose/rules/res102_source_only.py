@@ -285,6 +285,12 @@ def _project_of(text: str) -> str:
     return text if text.startswith(":") else canonicalize_name(text.strip())
 
 
+def _without_compiler(examination: Examination) -> str:
+    """Return PyTorch's image that the project starts from, where it is one to run in and not to build in."""
+    brought = examination.project.brought if examination.project is not None else ()
+    return next((one.image for one in brought if one.label and one.image.endswith("-runtime")), "")
+
+
 def _planned(examination: Examination) -> Iterator[Finding]:
     resolution, facts = examination.resolution, shipped_wheel_facts()
     for package in resolution.packages if resolution else ():
@@ -308,6 +314,9 @@ def _planned(examination: Examination) -> Iterator[Finding]:
                 first = "install what the build needs first"
                 there = "" if wheels.endswith(first) else f": wheels of `{package.name}` are for CUDA"
                 wheels = "; ".join(filter(None, (f"{first}{there}", need.told_of(examination.target))))
+            image = _without_compiler(examination)
+            if need and image and "cuda-toolkit" in need.on(examination.target):
+                wheels = f"`{image}` has neither nvcc nor a compiler: take `{image.removesuffix('runtime')}devel`"
         told = "" if pure else _told(examination, package.name, package.version)
         if told:
             files = f"{package.file.filename} (index {package.file.index}), which has a wheel for this target, too"
