@@ -760,3 +760,33 @@ def test_what_goes_well_elsewhere_is_no_end_of_a_failure(log: str) -> None:
 )
 def test_what_the_same_command_does_well_later_ends_its_failure(log: str) -> None:
     assert failures_of(log) == ()
+
+
+_UNMET = (
+    "$ pip install torch==2.6.0\nERROR: pip's dependency resolver does not currently take into account all of them\n"
+    "torchvision 0.20.1 requires torch==2.5.1, but you have torch 2.6.0 which is incompatible.\n"
+    "Successfully installed torch-2.6.0\n"
+)
+_APART = (
+    "$ pip install a==1 b==2\nERROR: Cannot install a==1 and b==2 because these package versions have conflicting "
+    "dependencies.\n\nThe conflict is caused by:\n    a 1 depends on c==1\n    b 2 depends on c==2\n\n"
+    "ERROR: ResolutionImpossible: for help visit https://x\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "worst"),
+    [
+        (_UNMET, Severity.ERROR),
+        (f"{_UNMET}$ pip install torchvision==0.21.0\nSuccessfully installed torchvision-0.21.0\n", None),
+        (f"{_UNMET}$ pip install torch==2.5.1\nSuccessfully installed torch-2.5.1\n", None),
+        (f"{_UNMET}$ pip install torchaudio\nSuccessfully installed torchaudio-2.6.0\n", Severity.ERROR),
+        (f"{_UNMET}$ pip install torchvision==0.20.1\nSuccessfully installed torchvision-0.20.1\n", Severity.ERROR),
+        (_APART, Severity.ERROR),
+        (f"{_APART}$ pip install a b\nSuccessfully installed a-2 b-2 c-2\n", None),
+        (f"{_APART}$ pip install a\nSuccessfully installed a-1 c-1\n", Severity.ERROR),
+        (f"$ pip install a b\nSuccessfully installed a-2 b-2 c-2\n{_APART}", Severity.ERROR),
+    ],
+)
+def test_what_a_later_install_settles_stands_no_more(log: str, worst: Severity | None) -> None:
+    assert _worst(log) is worst

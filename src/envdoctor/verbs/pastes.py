@@ -114,7 +114,7 @@ def _is_check(text: str) -> bool:
     from envdoctor.diagnose.logs.log_lines import lines_of_log
     from envdoctor.diagnose.logs.unmet_output import unmet_in
 
-    return next(unmet_in(lines_of_log(text)), None) is not None
+    return next(unmet_in(lines_of_log(text), {}), None) is not None
 
 
 def _read_facts(path: Path, pastes: Pastes) -> None:

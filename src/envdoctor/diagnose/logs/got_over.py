@@ -100,6 +100,8 @@ class Course:
     """Lines that tell of a failure which a good end of what had failed followed."""
     services: Mapping[int, str] = field(default_factory=dict)
     """Whose container printed a line, where `docker compose` says so."""
+    put_in: Mapping[NormalizedName, tuple[int, str]] = field(default_factory=dict)
+    """The line in which each package was put in last, and the version."""
     brought: frozenset[int] = frozenset()
     """Lines about a module that is not found and that a later install brought."""
     left: int = 0
@@ -127,13 +129,13 @@ def _number(way: tuple[int, Severity | None]) -> int:
 
 def course_of(lines: Sequence[LogLine], failures: Sequence[tuple[int, int]]) -> Course:
     """Return how a log goes on after its ``failures``, each given by its first and last line, in order."""
-    last = {name: line.number for line in lines for name in left_by_installs(line.text)[0]}
+    last = {name: (line.number, version) for line in lines for name, version in left_by_installs(line.text)[0].items()}
     brought = frozenset(_brought(lines, last))
     numbers = {number for _, number in failures}
     later = brought | _put_in_later(lines, numbers, last)
     services = {line.number: line.service for line in lines if line.service}
     cured = frozenset(_cured(lines, numbers, last))
-    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1], cured, services, brought)
+    course = Course(tuple(failures), tuple(_ways(lines, later))[::-1], cured, services, last, brought)
     return replace(course, left=next((begin for begin, _ in reversed(failures) if not course.way(begin)[1]), 0))
 
 
@@ -155,7 +157,9 @@ def _ways(lines: Sequence[LogLine], later: Collection[int]) -> Iterator[tuple[in
             ended.add(line.service)
 
 
-def _cured(lines: Sequence[LogLine], failures: Collection[int], last: Mapping[NormalizedName, int]) -> Iterator[int]:
+def _cured(
+    lines: Sequence[LogLine], failures: Collection[int], last: Mapping[NormalizedName, tuple[int, str]]
+) -> Iterator[int]:
     """Yield those of the lines ``failures`` that a good end of what had failed followed.
 
     The end of an installer is none for another command, nor for a package that it has not put in; what another service
@@ -169,7 +173,7 @@ def _cured(lines: Sequence[LogLine], failures: Collection[int], last: Mapping[No
             else:
                 ran.add(line.service)
         names = (canonicalize_name(name) for match in _NOT_PUT_IN.finditer(line.text) for name in match[1].split())
-        if any(last.get(name, 0) < line.number for name in names):
+        if any(last.get(name, (0, ""))[0] < line.number for name in names):
             installed.pop(line.service, None)
         if line.number in failures and (line.service in ran or command in installed.get(line.service, ())):
             yield line.number
@@ -191,17 +195,17 @@ def _is_end(text: str) -> bool:
     return ENDS.search(text) is not None and not _NO_END.search(text)
 
 
-def _brought(lines: Sequence[LogLine], last: Mapping[NormalizedName, int]) -> Iterator[int]:
+def _brought(lines: Sequence[LogLine], last: Mapping[NormalizedName, tuple[int, str]]) -> Iterator[int]:
     """Yield the lines that miss a module which a later install brings; ``last``: where each package is put in last."""
     for line in lines if last else ():
         for name in _NOT_THERE.findall(line.text):
             names = (canonicalize_name(name), *data_file("import-names")["modules"].get(name, ()))
-            if any(last.get(each, 0) > line.number for each in names):
+            if any(last.get(each, (0, ""))[0] > line.number for each in names):
                 yield line.number
 
 
 def _put_in_later(
-    lines: Sequence[LogLine], failures: Collection[int], last: Mapping[NormalizedName, int]
+    lines: Sequence[LogLine], failures: Collection[int], last: Mapping[NormalizedName, tuple[int, str]]
 ) -> frozenset[int]:
     """Return the lines about packages that could not be put in and that a later install put in, whoever began it.
 
@@ -211,7 +215,7 @@ def _put_in_later(
     for line in lines if last else ():
         names = [canonicalize_name(name) for match in _NOT_PUT_IN.finditer(line.text) for name in match[1].split()]
         if names or _PROMPT.match(line.text):
-            put_in = bool(names) and all(last.get(name, 0) > line.number for name in names)
+            put_in = bool(names) and all(last.get(name, (0, ""))[0] > line.number for name in names)
             until = line.number + _AFTERWORDS if put_in else 0
         if line.number <= until and (names or line.number in failures):
             found.add(line.number)

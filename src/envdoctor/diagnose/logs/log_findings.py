@@ -98,8 +98,9 @@ def _output(text: str) -> _Output:
     lines = lines_of_log(text)
     readers = (failures_of_uv, failures_of_pip, failures_of_poetry, failures_of_conda, failures_of_pdm)
     refusals = sorted((item for reader in readers for item in reader(lines)), key=lambda item: item.begin)
-    over = course_of_log(text).got_over
-    return _Output(tuple(item for item in refusals if not over(item.end)), tuple(unmet_in(lines)))
+    course = course_of_log(text)
+    refusals = [item for item in refusals if not course.got_over(item.end) and not item.is_past(course.put_in)]
+    return _Output(tuple(refusals), tuple(unmet_in(lines, course.put_in)))
 
 
 def conflicts_of_log(text: str | None, known: Sequence[Conflict] = ()) -> tuple[Conflict, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import combinations, product
 
@@ -128,6 +128,14 @@ class ResolverFailure:
     remedy: str = ""
     versions: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     """Of distributions that were tried in several versions: name to those."""
+
+    def is_past(self, put_in: Mapping[NormalizedName, tuple[int, str]]) -> bool:
+        """Return whether all that could not be put in together was put in later, in other versions then.
+
+        ``put_in``: the line in which each package was put in last, and the version.
+        """
+        names = {item.name for item in self.core} if not self.why else set()
+        return bool(names) and all(put_in.get(name, (0, ""))[0] > self.end for name in names)
 
 
 def folded(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:

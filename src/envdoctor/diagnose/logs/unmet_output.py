@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from packaging.requirements import Requirement as Parsed
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.logs.log_lines import LogLine
@@ -36,8 +36,14 @@ _TREE_OWNER = re.compile(rf"\* ({_NAME})==(\S+)")
 _TREE_ROW = re.compile(rf"- ({_NAME}) \[required: (.+?), installed: ([^,\]]+)\]")
 
 
-def unmet_in(lines: Sequence[LogLine]) -> Iterator[tuple[LogLine, Unmet]]:
-    """Yield each unmet demand once, with its line; the version of who asks is empty where it is not said."""
+def unmet_in(
+    lines: Sequence[LogLine], put_in: Mapping[NormalizedName, tuple[int, str]]
+) -> Iterator[tuple[LogLine, Unmet]]:
+    """Yield each unmet demand once, with its line; the version of who asks is empty where it is not said.
+
+    ``put_in``: the line in which each package was put in last, and the version; what a later install settled is
+    passed over.
+    """
     seen: set[tuple[str, str]] = set()
     owner = ("", "")
     for line in lines:
@@ -51,10 +57,24 @@ def unmet_in(lines: Sequence[LogLine]) -> Iterator[tuple[LogLine, Unmet]]:
             demand, there = Parsed(wanted), Version(have) if have is not None else None
         except ValueError:  # Also of more digits than Python reads.
             continue
-        if (key := (consumer.lower(), str(demand))) not in seen:
-            seen.add(key)
-            origin = DistributionOrigin(consumer, version)
-            yield line, Unmet(Requirement(canonicalize_name(demand.name), origin, demand.specifier, text=wanted), there)
+        if _is_settled((consumer, version), demand, line.number, put_in):
+            continue
+        if (key := (consumer.lower(), str(demand))) in seen:
+            continue
+        seen.add(key)
+        origin = DistributionOrigin(consumer, version)
+        yield line, Unmet(Requirement(canonicalize_name(demand.name), origin, demand.specifier, text=wanted), there)
+
+
+def _is_settled(
+    asked_by: tuple[str, str], demand: Parsed, number: int, put_in: Mapping[NormalizedName, tuple[int, str]]
+) -> bool:
+    """Return whether a later install changed who asks, or put in a version that is asked for."""
+    line, version = put_in.get(canonicalize_name(asked_by[0]), (0, ""))
+    if line > number and asked_by[1] and version != asked_by[1]:
+        return True
+    line, version = put_in.get(canonicalize_name(demand.name), (0, ""))
+    return line > number and demand.specifier.contains(version, prereleases=True)
 
 
 def _row(text: str) -> tuple[str, str, str, str | None] | None:
