@@ -259,6 +259,10 @@ def test_variables(read_files):
 @pytest.mark.parametrize(
     ("name", "text", "checked"),
     [
+        ("Dockerfile", "FROM x\nRUN make && if [ -f a ]; then pip install a; fi\n", True),
+        ("Dockerfile", "FROM x\nRUN if [ -f a ]; then pip install a; fi && make\n", True),
+        ("Dockerfile", "FROM x\nRUN if [ -f a ]; then pip install a; fi; make\n", False),
+        ("Dockerfile", "FROM x\nRUN if [ -f a ]; then pip install a; make; fi\n", False),
         ("a.sh", "pip install a\n", False),
         ("a.sh", "set -e\npip install a\n", True),
         ("a.sh", "set -euo pipefail\npip install a\n", True),

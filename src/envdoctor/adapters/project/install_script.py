@@ -26,9 +26,9 @@ from envdoctor.adapters.project.other_installers import (
 from envdoctor.adapters.project.pip_command import PipCommand, read_pip_command
 from envdoctor.adapters.project.script_branches import branches_of, taken
 from envdoctor.adapters.project.script_commands import commands
-from envdoctor.adapters.project.script_conditions import JudgedFor, of_other_choices
+from envdoctor.adapters.project.script_conditions import JudgedFor, of_other_choices, pythons_of
 from envdoctor.adapters.project.script_environments import python_named
-from envdoctor.adapters.project.script_fallbacks import fallbacks, group_after
+from envdoctor.adapters.project.script_fallbacks import fallbacks, is_checked
 from envdoctor.adapters.project.script_folders import ScriptFolders
 from envdoctor.adapters.project.script_functions import with_calls, with_calls_of_powershell
 from envdoctor.adapters.project.script_jumps import jumped
@@ -50,19 +50,16 @@ from envdoctor.model.project import (
 __all__ = ["installs_more", "read_commands", "read_install_script"]
 
 _STOPS = re.compile(r"#!\s{0,9}/\S{0,200}(?:env\s+-S\s+)?(?:\s?\S{0,200}/?(?:ba|da|z)?sh)\s+-[a-z]*e")
-_LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
 _WITH_CALLS = {
     Dialect.POSIX: with_calls,
     Dialect.CMD: with_calls_of_batch,
     Dialect.POWERSHELL: with_calls_of_powershell,
 }
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv", "virtualenv"})
-_ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
 _OPENS, _CLOSES = ("if", "case", "for", "while", "until", "select"), ("fi", "esac", "done")
 _WITHIN = ("then", "else", "do", "{")
 _DEEPEST, _MOST_SCRIPTS, _NEAR = 5, 100, 4
 """Scripts that run one another, and that a script runs in all; words at the start of a command."""
-_LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
 
 def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, required: bool = True) -> None:
@@ -78,8 +75,9 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
     _read(draft, script)
     if dockerfile and alone:
         keep_image(draft, file, draft.commands[before:])
-    if script.environments.python is not None and draft.environment_python is None:
-        version, origin = script.environments.python
+    told = script.environments.python or _python_of_wheels(draft)
+    if told is not None and draft.environment_python is None:
+        version, origin = told
         draft.set_environment_python(SpecifierSet(f"=={version}.*"), origin, binds=False)
     if required and len(draft.commands) == before and not any(map(_is_unread, draft.problems)):
         raise ProjectFileError(file.shown, None, "no `pip install` or `conda install` command was found in this script")
@@ -87,6 +85,18 @@ def read_install_script(draft: Draft, path: Path, *, dockerfile: bool = False, r
 
 def _is_unread(problem: ReadingProblem) -> bool:
     return problem.kind is ReadingProblemKind.UNREAD
+
+
+def _python_of_wheels(draft: Draft) -> tuple[str, FileOrigin] | None:
+    """Return the one Python for which the wheels are that commands install in any case, and where the first stands."""
+    found = {
+        version: line.origin
+        for line in reversed(draft.requirements)
+        for version in (pythons_of(line.url or "") if line.step is not None and line.marker is None else ())
+    }
+    return next(
+        ((version, at) for version, at in found.items() if len(found) == 1 and isinstance(at, FileOrigin)), None
+    )
 
 
 def _note_other_system(draft: Draft, file: TextFile, dialect: Dialect) -> None:
@@ -169,8 +179,7 @@ def _read(draft: Draft, script: Script) -> None:
             if call is not None:
                 _leave_out(draft, script, command, instead[at])
         elif call is not None and counts:
-            followed = group_after(listed, at) if command.joined == "||" else range(at + 1, min(at + 3, len(listed)))
-            checked = _checked(script, command, [listed[each] for each in followed])
+            checked = is_checked(listed, at, dockerfile=script.dockerfile, stops=script.stops_on_error)
             _run(draft, script, call, command, exports.of(at, listed, places), checked=checked)
         elif call is not None:
             _leave_out(draft, script, command, LeftOut.BRANCH)
@@ -327,16 +336,3 @@ def _follow(script: Script, command: Command, *, counts: bool) -> None:
     if counts and script.environments.python is None and (version := python_named(texts)):
         script.environments.python = version, FileOrigin(script.file.shown, command.words[0].line)
     script.folders.follow(command)
-
-
-def _checked(script: Script, command: Command, following: list[Command]) -> bool:
-    if command.joined == "&&" or command.words[0].text in _ASKS_STATUS:
-        return True
-    if command.joined == "||":
-        saved = (_LEAVES.match(each.words[0].text) or read_pip_command(each.words) for each in following)
-        return not following or any(saved)
-    if command.ends in {"|", "|&", "&"} or (script.dockerfile and command.ends == ";"):
-        return False
-    if script.stops_on_error:
-        return True
-    return any(_LOOKS_AT_STATUS.search(word.text) for later in following for word in later.words)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["JudgedFor", "compared", "of_other_choices"]
+__all__ = ["JudgedFor", "compared", "of_other_choices", "pythons_of"]
 
 _SYSTEMS = (
     ("darwin", re.compile(r"darwin|macos|\bosx\b", re.I)),
@@ -34,7 +34,7 @@ _BACKENDS = (
     ("cpu", re.compile(r"cpu", re.I)),
 )
 _OF_PYTORCH = re.compile(r"/whl/(?:nightly/|test/)?(cu\d{2,3}|rocm[\d.]*|xpu|cpu)\b")
-_OF_PYTHON = re.compile(r"-cp(3)(\d{1,2})-cp3")
+_OF_WHEEL = re.compile(r"-cp(3)(\d{1,2})-cp3")
 """A wheel for one Python."""
 _ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
 """Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
@@ -88,7 +88,7 @@ class JudgedFor:
 
     def is_served(self, commands: str) -> bool:
         """Return whether commands install not only builds for other makers' cards, or wheels for other Pythons."""
-        pythons = {f"{major}.{minor}" for major, minor in _OF_PYTHON.findall(commands)}
+        pythons = pythons_of(commands)
         if self.python and pythons and self.python not in pythons:
             return False
         backends = _backends(_OF_PYTORCH.findall(commands))
@@ -98,6 +98,11 @@ class JudgedFor:
         """Return whether the words of a label name the target's backend, None where they name none."""
         backends = _backends(re.split(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])", label))
         return self.backend in backends if backends and self.backend in _ALONE else None
+
+
+def pythons_of(wheels: str) -> set[str]:
+    """Return the Pythons for which the wheels in a text are, of those that are for one alone."""
+    return {f"{major}.{minor}" for major, minor in _OF_WHEEL.findall(wheels)}
 
 
 def _kind(machine: str) -> str:

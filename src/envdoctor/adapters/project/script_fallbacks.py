@@ -1,15 +1,16 @@
-"""Installs of a script that run only where another one has failed, or where a test asks for another target."""
+"""What a script does where a command fails: installs in the place of another one, or stops, or goes on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from envdoctor.adapters.project.pip_command import read_pip_command
 from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.project import LeftOut
 
-__all__ = ["failed", "fallbacks", "group_after"]
+__all__ = ["failed", "fallbacks", "is_checked"]
 
 _TESTS = ("[", "[[", "test")
 _CHAINED = ("&&", "||")
@@ -28,6 +29,9 @@ _SUCCEEDED = re.compile(
     r"|not errorlevel\s+1|errorlevel[%!]\s*(?:==|equ)\s*0",
     re.I,
 )
+_LOOKS_AT_STATUS = re.compile(r"errorlevel|\$\?|lastexitcode", re.I)
+_ASKS_STATUS = frozenset({"if", "elif", "while", "until", "!"})
+_LEAVES = re.compile(r"^(?:exit|return|goto|throw|die|false|break)", re.I)
 
 
 def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Mapping[int, LeftOut]:
@@ -45,7 +49,7 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
             tried = found.get(at) is LeftOut.FALLBACK or any(
                 installs[each] and each not in found for each in _chain_before(listed, at)
             )
-            instead = group_after(listed, at) if tried else range(0)
+            instead = _group_after(listed, at) if tried else range(0)
         elif at in found:
             continue  # So is what follows it there.
         elif said.startswith("if ") and installs[at] and _in_words(listed, at):
@@ -55,12 +59,29 @@ def fallbacks(listed: Sequence[Command], installs: Sequence[bool], target: Judge
         elif _SUCCEEDED.search(said) and _is_after_install(listed, installs, at):
             instead = _otherwise(listed, at)
         elif said == "catch" and any(installs[each] for each in _group_before(listed, at)):
-            instead = group_after(listed, at)
+            instead = _group_after(listed, at)
         else:
             continue
         passed = max(passed, instead.stop)
         found |= {each: LeftOut.FALLBACK for each in instead if installs[each] and each not in found}
     return found
+
+
+def is_checked(listed: Sequence[Command], at: int, *, dockerfile: bool, stops: bool) -> bool:
+    """Return whether a script does not just go on where a command fails; ``stops``: after ``set -e`` it does not."""
+    command = listed[at]
+    if command.joined == "&&" or command.words[0].text in _ASKS_STATUS:
+        return True
+    if command.joined == "||":
+        instead = [listed[each] for each in _group_after(listed, at)]
+        saved = (_LEAVES.match(each.words[0].text) or read_pip_command(each.words) for each in instead)
+        return not instead or any(saved)
+    following = listed[at + 1 : at + 3]
+    if dockerfile and command.ends == ";":  # The status of an `if` is that of the last command in it.
+        return following[:1] != [] and following[0].words[0].text == "fi" and following[0].joined in ("", "&&")
+    if command.ends in {"|", "|&", "&"}:
+        return False
+    return stops or any(_LOOKS_AT_STATUS.search(word.text) for later in following for word in later.words)
 
 
 def failed(said: str) -> bool:
@@ -87,7 +108,7 @@ def _is_after_install(listed: Sequence[Command], installs: Sequence[bool], at: i
     return asks and before >= 0 and installs[before]
 
 
-def group_after(listed: Sequence[Command], at: int) -> range:
+def _group_after(listed: Sequence[Command], at: int) -> range:
     """Return what follows a command: the commands of a group in brackets, or the one command."""
     return _brackets_after(listed, at) or range(at + 1, min(at + 2, len(listed)))
 
