@@ -254,6 +254,13 @@ def test_a_missing_module_is_named_and_lack_of_memory_said() -> None:
     assert "memory" in memory.remedy.summary
 
 
+def test_what_a_kernel_did_is_to_be_asked_of_the_card_step_by_step() -> None:
+    log = f"{_TRACEBACK}torch.AcceleratorError: CUDA error: an illegal memory access was encountered"
+    (found,) = examine(examination_of({"log": log}))
+    assert found.remedy is not None
+    assert "CUDA_LAUNCH_BLOCKING=1" in found.remedy.summary
+
+
 _PIP = "ERROR: Failed building wheel for x\nERROR: Could not build wheels for x, which is required to install"
 _GCC = "gcc: error: foo.c: No such file or directory\nerror: command 'gcc' failed with exit code 1"
 

@@ -29,6 +29,8 @@ def _told(log: str, **data: object):
         (r'File "D:\app\venv\lib\site-packages\x.py"', OperatingSystem.WINDOWS),
         ("OSError: [WinError 126] The specified module could not be found", OperatingSystem.WINDOWS),
         ('File "/Users/me/.venv/lib/python3.10/x.py"', OperatingSystem.MACOS),
+        ("cc -I/usr/local/include -I/opt/homebrew/include -c x.c", OperatingSystem.MACOS),
+        ("creating build/lib.macosx-11.0-arm64-cpython-313/x", OperatingSystem.MACOS),
         ('File "/home/me/.venv/lib/python3.10/x.py"', OperatingSystem.LINUX),
         ("ImportError: libfoo.so.1: cannot open shared object file", OperatingSystem.LINUX),
         ('File "/mnt/c/Users/me/x.py"', OperatingSystem.LINUX),

@@ -29,7 +29,10 @@ __all__ = ["installed_by", "known_causes", "read_log", "told_of_machine", "with_
 
 _SYSTEMS = {
     OperatingSystem.WINDOWS: re.compile(r"(?<![\w/])[A-Za-z]:\\+\w|\bWinError \d"),
-    OperatingSystem.MACOS: re.compile(r"(?<![\w.:/\\])/(?:Users|opt/homebrew)/|\bmacOS-\d|\(mach-o file|\bMPS \(Apple"),
+    OperatingSystem.MACOS: re.compile(
+        r"(?:(?<![\w.:/\\])|-[IL])/(?:Users|opt/homebrew)/|\bmacOS-\d|\b(?:lib|temp)\.macosx-\d|\(mach-o file"
+        r"|\bMPS \(Apple"
+    ),
     OperatingSystem.LINUX: re.compile(
         r"(?<![\w.:/\\])/(?:home|root|mnt/[a-z])/|\.so[\d.]*: cannot open shared object|-linux-gnu\b"
     ),

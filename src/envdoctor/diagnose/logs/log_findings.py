@@ -52,6 +52,10 @@ _MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryError(?!: Cannot allocate write\+execute)|bad_alloc|\bKilled\b|No space left"
 )
 
+_ON_THE_CARD = re.compile(
+    r"(?:CUDA|HIP|CUDA driver) error: (?:an illegal|unspecified launch|misaligned|device-side|unknown error)"
+)
+"""What a kernel did on the card, of which a program hears when it next asks for something."""
 _ENDED_WELL = re.compile(
     rf"(?:{WENT_WELL.pattern})|=* ?\d+ passed\b.* in [\d.]+ ?s|Audited \d+ packages? in"
     r"|Requirement already satisfied: |Successfully (?:built|tagged|uninstalled) |No dependencies to install or update"
@@ -298,6 +302,12 @@ def _what_to_do(failure: LogFailure) -> str:
     said = "\n".join(text for _, text in failure.told)
     if _MEMORY.search(said):
         return "memory or space ran out: give the program less to do at a time, or more room; no other version helps"
+    if _ON_THE_CARD.search(said):
+        return (
+            "a kernel failed before the line that the traceback names: run it once more with CUDA_LAUNCH_BLOCKING=1 "
+            "(on ROCm AMD_SERIALIZE_KERNEL=3), which makes it name the right one; an index out of range is the "
+            "program's or the model's, a kernel of another package (attention, quantization) that package's"
+        )
     if _CRASHED.search(said):
         return (
             "see which module was at work (`python -X faulthandler` tells), and look at the environment's libraries "
