@@ -22,6 +22,8 @@ from envdoctor.shipped import advisories_folder
 from envdoctor.toml_tables import read_toml
 
 _NOT_PROJECTS = frozenset({"python", "cuda"})
+_ELSEWHERE = frozenset({"paddlepaddle-gpu"})
+"""Newer releases of these are on their maker's index alone."""
 _INSTALL = re.compile(r"pip install\s+(.*)")
 _QUOTED = re.compile(r'"([^"]+)"')
 _SEEN = re.compile(r"([A-Za-z0-9][\w.-]*) (\d\S*(?:, \d\S*)*)")
@@ -112,9 +114,15 @@ def version_differences(index: Index) -> Iterator[str]:
     for item in stated:
         versions = [found for name in item.projects if (found := _versions(index, name))]
         for clause in item.versions:
+            if _ELSEWHERE.issuperset(item.projects) and _beyond(clause, versions):
+                continue
             if versions and not any(_answered(clause, each) for each in versions):
                 yield f"{item.place}: `{item.projects[0]}{clause}`, and the index ends at {versions[0][-1]}"
     yield from _silent_tables(index)
+
+
+def _beyond(clause: Specifier, versions: Iterable[Iterable[Version]]) -> bool:
+    return all(Version(clause.version.removesuffix(".*")) > max(each) for each in versions)
 
 
 def _versions(index: Index, name: NormalizedName) -> tuple[Version, ...]:

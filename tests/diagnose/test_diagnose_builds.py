@@ -256,6 +256,8 @@ def _told_of_installed(pins: tuple[str, ...], target: str) -> set[str]:
                                     "torchaudio==2.1.0+6ea1133")),
         # torchvision built on a board beside the torch of an index: of its series.
         ("linux/aarch64/3.10/cuda", ("torch==2.4.0", "torchvision==0.19.1+6194369")),
+        # What somebody has built of a release's branch is of its series.
+        (CUDA, ("torch==2.8.0+cu129", "torchaudio==2.8.0a0+6e1c7fe", "torchvision==0.23.0a0+824e8c8")),
         # Nightlies are numbered apart until a release is near.
         (CUDA, ("torch==2.10.0.dev20251024+cu130", "torchvision==0.25.0.dev20251025+cu130",
                 "torchaudio==2.8.0.dev20251025+cu130")),
@@ -280,6 +282,9 @@ def test_what_a_vendor_builds_together_is_no_mismatch(target: str, pins: tuple[s
         ("torch==2.3.0a0+6ddf5cf85e.nv24.4", "torchvision==0.16.2"),
         ("torch==2.9.1+rocm7.12.0a20260421", "torchvision==0.25.0+rocm7.12.0a20260421"),
         ("torch==2.6.0+rocm6.2.4", "torchvision==0.20.1+rocm6.2.4"),
+        # A container's torchvision stays where pip exchanges the torch that it was built with.
+        ("torch==2.6.0+rocm6.2.4", "torchvision==0.20.0a0+8ea4772"),
+        ("torch==2.5.1", "torchvision==0.21.0rc1"),
     ],
 )
 def test_a_torch_that_was_exchanged_below_a_build_from_source_is_told(pins: tuple[str, ...]) -> None:

@@ -381,6 +381,9 @@ def test_a_torch_of_the_default_index_beside_a_labelled_companion_was_exchanged(
         # Of builds of others nothing is known: conda's, and those with a label.
         (f"{_CONDA_ROWS.replace('1.26.4', '2.0.1')}pandas  2.1.4  py310hcc13569_0  conda-forge\n", set()),
         ("numpy==2.0.1\nscipy==1.11.4+mkl\n", set()),
+        # Up to 2.11 TensorFlow's own metadata says nothing of NumPy 2.
+        ("numpy==2.0.1\ntensorflow==2.10.1\ntensorflow-gpu==2.10.1\n", {"tensorflow", "tensorflow-gpu"}),
+        ("numpy==2.0.1\ntensorflow==2.18.0\n", set()),
     ],
 )
 def test_a_listing_with_numpy_2_tells_what_was_built_against_numpy_1(tmp_path, capsys, listing, subjects):

@@ -67,15 +67,16 @@ class NumpyOneBuilds:
 
     last: Version
     """The last release of that kind."""
-    first: Version
-    """The first release after it, whose wheels load with NumPy 2."""
+    first: Version | None
+    """The first release after it, whose wheels load with NumPy 2; None where the project ended."""
 
 
 @lru_cache(maxsize=1)
 def built_for_numpy1() -> dict[str, NumpyOneBuilds]:
     """Return the table of ``advisories/data/numpy-abi.toml``, by project."""
     rows = data_file("numpy-abi")["numpy1"]
-    return {row["package"]: NumpyOneBuilds(Version(row["last"]), Version(row["first"])) for row in rows}
+    firsts = {row["package"]: Version(row["first"]) for row in rows if "first" in row}
+    return {row["package"]: NumpyOneBuilds(Version(row["last"]), firsts.get(row["package"])) for row in rows}
 
 
 def _admitted_by_metadata(scene: Scene, subject: PackageView, object_: PackageView, wanted: str) -> bool:

@@ -37,6 +37,15 @@ def contains(specifier: str, version: Version) -> bool:
     return _specifier(specifier).contains(version, prereleases=True)
 
 
+def _is_early_beside_a_release(version: Version, beside: Version | None) -> bool:
+    """Return whether a version is of a checkout or a candidate, ``0.20.0a0``, and what is beside it a plain release."""
+    if beside is None or version.pre is None or version.dev is not None or _OF_A_CHECKOUT.search(version.local or ""):
+        return False
+    label = beside.local or ""
+    own = _FROM_SOURCE.match(label) or _OF_AMD.match(label) or _OF_A_CHECKOUT.search(label)
+    return not (beside.is_prerelease or beside.is_postrelease or own)
+
+
 @dataclass(frozen=True, slots=True)
 class VersionTable:
     """Rows of (versions of ``subject``, versions of ``object`` that go with them); the first that fits counts."""
@@ -55,17 +64,20 @@ class VersionTable:
         """Return the specifier for ``object`` beside that version of ``subject``; None where no row speaks of it.
 
         ``beside``: the version of ``object`` that is there. Of two that were built from source nothing is said: the one
-        was built with the other, whatever their numbers. ``series``: whoever built them holds the series together
-        alone, as conda's channels do.
+        was built with the other, whatever their numbers. Beside a plain release a pre-release is of the series of its
+        number: it goes with all of it, or the torch that it was built with was exchanged. ``series``: whoever built
+        them holds the series together alone, as conda's channels do.
         """
         label = version.local or ""
         own = _FROM_SOURCE.match(label) is not None
+        early = self.known_to is not None and _is_early_beside_a_release(version, beside)
+        version = Version(version.base_version) if early else version
         if self.known_to is not None and not self._knows(version):
             return None
         if own and beside is not None and _FROM_SOURCE.match(beside.local or ""):
             return None
         found = next((needs for of, needs in self.rows if contains(of, version)), None)
-        return _PATCH.sub(r"==\1.*", found) if found and (series or own or _OF_AMD.match(label)) else found
+        return _PATCH.sub(r"==\1.*", found) if found and (series or own or early or _OF_AMD.match(label)) else found
 
     def going_with(self, object_: Version, near: Version) -> str | None:
         """Return versions of ``subject`` that go with that version of ``object``: of the row nearest to ``near``."""

@@ -74,7 +74,11 @@ def _listed(
         view = scene.get(name)
         if view is not None and view.unlabelled and not view.other_build and view.version <= builds.last:
             known = f"wheels of {name} up to {builds.last} look for `numpy.core` alone"
-            yield name, (Evidence(known, "extension modules of both"),), f" ({builds.first} or later)"
+            yield (
+                name,
+                (Evidence(known, "extension modules of both"),),
+                f" ({builds.first} or later)" if builds.first else "",
+            )
 
 
 def _is_two(version: str) -> bool:

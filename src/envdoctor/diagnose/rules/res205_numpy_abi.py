@@ -44,10 +44,10 @@ def _wheels(scene: Scene) -> Iterator[tuple[PackageView, Evidence, str]]:
     for name, builds in built_for_numpy1().items():
         view = scene.get(name)
         if view is not None and not view.source_only and view.version <= builds.last:
-            known = (
-                f"wheels of {name} up to {builds.last} look for `numpy.core` alone, those from {builds.first} on do not"
-            )
-            yield view, Evidence(known, "extension modules of both"), f", or take `{name}` {builds.first} or later"
+            known = f"wheels of {name} up to {builds.last} look for `numpy.core` alone"
+            known += f", those from {builds.first} on do not" if builds.first else ""
+            later = f", or take `{name}` {builds.first} or later" if builds.first else ""
+            yield view, Evidence(known, "extension modules of both"), later
 
 
 def _is_idle(examination: Examination, resolution: Resolution, name: str) -> bool:
