@@ -242,6 +242,15 @@ def test_a_project_is_read_where_a_dockerfile_has_copied_it(read_files, text):
     assert (names(project), project.problems) == (["own"], ())
 
 
+def test_a_project_whose_metadata_alone_a_dockerfile_in_a_folder_copies_is_read(read_files):
+    metadata = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
+    mount = "--mount=type=bind,source=pyproject.toml,target=pyproject.toml"
+    for line in ("COPY pyproject.toml uv.lock ./\nRUN uv sync\n", f"RUN {mount} uv sync\n"):
+        files = {".git/HEAD": "", "pyproject.toml": metadata, "docker/Dockerfile": f"FROM x\nWORKDIR /opt/a\n{line}"}
+        project = read_files(files, at="docker/Dockerfile")
+        assert (names(project), project.problems) == (["own"], ())
+
+
 def test_a_project_comes_through_another_stage_and_from_nowhere_else(read_files):
     metadata = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
     text = "FROM scratch AS s\nADD . /tmp/a\nFROM x\nCOPY --from=s /tmp/a/ /tmp/a\nRUN pip install /tmp/a /opt/b\n"

@@ -26,6 +26,7 @@ from envdoctor.model.project import FileOption, IndexOption, IndexOptionKind, Re
 from envdoctor.model.requirement import RequirementKind
 
 __all__ = [
+    "PROJECT_FILES",
     "Reference",
     "add_requirement",
     "include_requirements",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 _CONDITION = re.compile(r"^;?[\s(]*(?:sys_platform|platform_\w+|python_\w+|os_name|implementation_\w+|extra)\b")
-_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Reference:
 
 def is_project(folder: Path) -> bool:
     """Return whether pip could install a folder."""
-    return any(os.path.isfile(folder / name) for name in _PROJECT_FILES)
+    return any(os.path.isfile(folder / name) for name in PROJECT_FILES)
 
 
 def read_local_reference(draft: Draft, reference: Reference) -> bool:

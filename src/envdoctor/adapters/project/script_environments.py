@@ -34,7 +34,7 @@ _ARCHIVE = re.compile(r"/(?:c?python-)(3\.\d{1,2})\.\d{1,2}[+-](?:embed|amd64|x8
 def python_named(texts: Sequence[str]) -> str:
     """Return with which Python a command makes an environment or installs, or which one it fetches; empty without."""
     names = [program(text) for text in texts[:_NEAR]]
-    if not SPEAKERS.isdisjoint(names):
+    if not (SPEAKERS - {"export"}).isdisjoint(names):
         return ""
     for at, name in enumerate(names):
         rest = texts[at + 1 :]
@@ -44,11 +44,15 @@ def python_named(texts: Sequence[str]) -> str:
             return own[1]
         if (its := _ITS_PIP.fullmatch(name)) is not None and rest[:1] == ["install"]:
             return its[1]
-        if name == "virtualenv" or (name == "uv" and rest[:1] == ["venv"]):
-            given = (text.partition("=")[2] for text in rest if text.startswith("--python="))
-            told = [two for one, two in pairwise(rest) if one in ("-p", "--python")] + list(given)
-            match = _VERSION.fullmatch(program(told[0])) if told else None
+        if name in ("virtualenv", "uv"):
+            options = [two for one, two in pairwise(rest) if one in ("-p", "--python")]
+            told = [text.removeprefix("--python=") for text in rest if text.startswith("--python=")]
+            versions = rest[2:3] if name == "uv" and rest[:2] in (["python", "install"], ["python", "pin"]) else []
+            match = next(filter(None, (_VERSION.fullmatch(program(one)) for one in (*options, *told, *versions))), None)
             return match[1] if match is not None else ""
+    set_ = (text.partition("=")[2] for text in texts if text.startswith("UV_PYTHON="))
+    if (match := next(filter(None, map(_VERSION.fullmatch, set_)), None)) is not None:
+        return match[1]
     fetched = (match for text in texts if (match := _ARCHIVE.search(text)))
     return next((match[1] for match in fetched), "")
 

@@ -12,7 +12,7 @@ from fnmatch import filter as named_like
 from pathlib import Path
 
 from envdoctor.adapters.project.decoding import ProjectFileError, file_bytes
-from envdoctor.adapters.project.requirements_file import is_project
+from envdoctor.adapters.project.requirements_file import PROJECT_FILES, is_project
 from envdoctor.adapters.project.script_paths import ByScript, below, cloned, last_name, outputs, repository_name
 from envdoctor.adapters.project.shell_words import Command, program
 from envdoctor.model.dataclass import dataclass
@@ -101,7 +101,8 @@ class ScriptFolders:
         A script may be run from the checkout's folder; a container has the checkout's where it was copied to.
         """
         seen = self.place_of(path) if path and self.container else None
-        found = next(filter(is_project, self._candidates(seen)), None) if seen is not None else None
+        files = [seen / name for name in PROJECT_FILES] if seen is not None else []
+        found = next((file.parent for place in files for file in self._candidates(place)), None)
         if found is not None:
             return found, "."
         run_from = [self.boundary] if self._here == self.beside and self._before is None else []
