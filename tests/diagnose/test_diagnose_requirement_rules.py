@@ -270,6 +270,20 @@ def test_of_a_gpu_build_that_the_target_cannot_have_the_one_for_the_cpu_is_named
     assert ("keep the line off" in finding.remedy.summary) is not there
 
 
+@pytest.mark.parametrize(("backend", "there"), [("cuda", True), ("zluda", True), ("rocm", False), ("directml", False)])
+def test_of_triton_the_builds_for_windows_are_named(backend: str, *, there: bool) -> None:
+    files = {
+        "triton": ["triton-3.4.0-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl"],
+        "triton-windows": ["triton_windows-3.4.0.post20-cp311-cp311-win_amd64.whl"],
+    }
+    asked = line("triton>=3.4")
+    conflicts = (Conflict("C1", (asked,), Clash("triton", (ClashSide(asked),))),)
+    target = target_of(f"windows/x86_64/3.11/{backend}")
+    (finding,) = found("RES101", conflicts=conflicts, target=target, index=MemoryIndex(files))
+    assert finding.remedy
+    assert finding.remedy.summary.endswith("it gives the same module") is there
+
+
 @pytest.mark.parametrize(
     ("target", "file", "said"),
     [

@@ -63,7 +63,7 @@ class _Files:
     newest: Version | None
     """The newest version with one, where it is not ``above``."""
     plain: str = ""
-    """The distribution with the same module that runs on the CPU, where that has a file for the target."""
+    """The distribution with the same module for this system, else for the CPU, that has a file for the target."""
 
 
 def _read(examination: Examination, conflict: Conflict) -> _Files | None:
@@ -97,6 +97,8 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
 def _plain(index: Index, name: str, target: Target) -> str:
     family = family_of([name])
     plain = one_to_keep(family, Backend.CPU.value) if family else None
+    if family and target.os is OperatingSystem.WINDOWS and target.backend in (Backend.CUDA, Backend.ZLUDA):
+        plain = f"{name}-windows" if f"{name}-windows" in family.names else plain
     if plain is None or plain == name:
         return ""
     page = _page(index, plain)
@@ -215,7 +217,8 @@ def _remedy(
     mine = name == conflict.core[0].name and conflict.core[0].marker is None
     own = marker if mine else f"do without `{name}` on this target"
     if files.plain:
-        own = f"take `{files.plain}` in its place on this target: it gives the same module, on the CPU"
+        where = "" if files.plain.endswith("-windows") else ", on the CPU"
+        own = f"take `{files.plain}` in its place on this target: it gives the same module{where}"
     return Remedy(f"{have}; {near}; or {own}" if near else f"{have}; {own}")
 
 
