@@ -338,3 +338,14 @@ def test_a_listing_of_conda_s_takes_no_square_of_its_length():
     listing = read_listing(f"# packages in environment at /opt/conda:\n# Name Version Build Channel\n{rows}", "x.txt")
     assert len(listing.distributions) == 20_000
     assert time.process_time() - begun < 8
+
+
+def test_a_text_of_collect_env_takes_no_square_of_its_length():
+    rows = "".join(f"[pip3] package{number}==1.{number}\n" for number in range(20_000))
+    again = "".join(f"[conda] package{number} 1.{number} py310_0 conda-forge\n" for number in range(20_000))
+    cards = "".join(f"GPU {number}: NVIDIA A100\n" for number in range(20_000))
+    begun = time.process_time()
+    listing = read_listing(f"PyTorch version: 2.5.1\nGPU models and configuration:\n{cards}{rows}{again}", "x.txt")
+    assert len(listing.distributions) == 20_001
+    assert {item.installer for item in listing.distributions} == {"conda", None}
+    assert time.process_time() - begun < 8

@@ -104,9 +104,10 @@ def is_collect_env(text: str) -> bool:
 def read_collect_env(text: str, name: str) -> Listing:
     """Read the versions of the libraries, and the interpreter and the system that the headings tell."""
     listing = Listing("collect_env", partial=True)
+    known: dict[str, int] = {}
     for number, line in lines_of(text):
         library = _LIBRARY.match(line)
-        if library and not _add_library(listing, library[1], library[2]):
+        if library and not _add_library(listing, known, library[1], library[2]):
             listing.skip(name, number, line)
     fields = collect_env_fields(text)
     listing.set_python(fields.get("Python version", ""))
@@ -117,35 +118,35 @@ def read_collect_env(text: str, name: str) -> Listing:
 
 def collect_env_fields(text: str) -> dict[str, str]:
     """Return the lines that name no library: heading to text."""
-    fields: dict[str, str] = {}
-    heading = ""
+    fields: dict[str, list[str]] = {}
+    heading: list[str] | None = None
     for _, line in lines_of(text):
         # `GPU 0: NVIDIA ...` is a line of its section, not a heading.
         field = None if _CARD.match(line) else _FIELD.match(line)
         if _LIBRARY.match(line):
             continue
         if field:
-            heading = field[1].strip()
-            fields.setdefault(heading, field[2].strip())
-        elif heading:
+            heading = fields.setdefault(field[1].strip(), [])
+            if not heading:
+                heading.append(field[2].strip())
+        elif heading is not None:
             # `GPU models and configuration:` is followed by one line per card.
-            fields[heading] = f"{fields[heading]}\n{line}".strip()
-    return fields
+            heading.append(line)
+    return {name: "\n".join(said).strip() for name, said in fields.items()}
 
 
-def _add_library(listing: Listing, manager: str, text: str) -> bool:
-    """Add one library; return whether the line could be read."""
+def _add_library(listing: Listing, known: dict[str, int], manager: str, text: str) -> bool:
+    """Add one library; return whether the line could be read. ``known``: where each stands in the listing, by name."""
     if text.startswith("Could not collect") or text == "N/A":
         return True
-    known = {item.name: number for number, item in enumerate(listing.distributions)}
     if manager == "conda":
         parts = [*text.split(), "", ""]
         row = Listing("conda list")
         add_conda_row(row, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else "")
         listing.conda_packages += row.conda_packages
         for found in row.distributions:
-            number = known.get(found.name)
-            if number is None:
+            number = known.setdefault(found.name, len(listing.distributions))
+            if number == len(listing.distributions):
                 listing.distributions.append(found)
             elif found.installer == "conda" and found.version == listing.distributions[number].version:
                 # pip names it, too; conda tells who built it.
@@ -154,6 +155,7 @@ def _add_library(listing: Listing, manager: str, text: str) -> bool:
     called, separator, version = text.partition("==")
     named = distribution(called.strip(), version.split()[0], installer="pip") if separator and version.strip() else None
     if named is not None and named.name not in known:
+        known[named.name] = len(listing.distributions)
         listing.distributions.append(named)
     return named is not None
 

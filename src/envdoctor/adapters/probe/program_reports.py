@@ -41,10 +41,10 @@ def as_collect_env(text: str) -> str | None:
         rows = list(read(text))
         if (read is rows_of_person and rows) or any(row.startswith("PyTorch version: ") for row in rows):
             cards = [row for row in rows if row.startswith("GPU ")]
-            rest = [row for row in rows if row not in cards]
+            listed = [row for row in rows if row.startswith("[pip3]")]
+            said = [row for row in rows if not row.startswith(("GPU ", "[pip3]"))]
             heading = ["GPU models and configuration:", *cards] if cards else []
-            said = [row for row in rest if not row.startswith("[pip3]")]
-            return "\n".join([*said, *heading, *(row for row in rest if row not in said)])
+            return "\n".join([*said, *heading, *listed])
     return None
 
 
