@@ -11,7 +11,7 @@ from packaging.version import Version
 __all__ = ["left_by_installs", "versions_of"]
 
 _CHANGED = re.compile(
-    r"\bSuccessfully installed (.{1,4000})|^[^\S\n]*([-+~]) ([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"
+    r"\bSuccessfully installed (.+)|^[^\S\n]*([-+~]) ([A-Za-z][\w.-]*)==(\d[\w.+!]*)$"
     r"|\bAttempting uninstall: (\S{1,200})|\bSuccessfully uninstalled (\S{1,200})"
     r"|\bRolling back uninstall of (\S{1,200})",
     re.MULTILINE,

@@ -369,3 +369,9 @@ def test_a_windows_of_its_maker_s_name_is_no_wsl(system: str, platform: str, is_
     facts = facts_of_paste(f"PyTorch version: 2.3.1\nOS: {system}\nPython platform: {platform}\n")
     assert facts is not None
     assert facts.value("host.wsl") is is_wsl
+
+
+def test_a_finished_install_of_many_is_read_to_its_end() -> None:
+    put_in = " ".join(f"package{number}-1.{number}" for number in range(600))
+    found = read_listing(f"Collecting package1\nSuccessfully installed {put_in}\n", "paste.txt").distributions
+    assert [item.name for item in found] == [f"package{number}" for number in range(600)]
