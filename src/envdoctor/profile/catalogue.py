@@ -166,8 +166,8 @@ def _match(profile: ListedProfile | Profile, files: Sequence[str], names: set[st
     by_name = bool(called) and canonicalize_name(called) == profile.name.partition("-")[0]
     if not by_name and len(marks) + len(packages) < _ENOUGH_MARKS:
         return None
-    if not by_name and not marks and 2 * len(packages) < len(profile.recognise_packages):
-        return None  # Two packages of a long list are in many a project: openai-whisper and spaces, say.
+    if not by_name and not marks and 2 * len(packages) <= len(profile.recognise_packages):
+        return None  # Half of a long list is in many a project: openai-whisper, g2p-en and descript-audiotools, say.
     score = float(by_name) + _share(marks, profile.recognise) + _share(packages, profile.recognise_packages)
     said = [f"is called `{called}`"] if by_name else []
     if marks:
