@@ -201,9 +201,17 @@ def test_what_was_not_read_and_what_an_extra_brings_are_told_by_the_command(tmp_
     project = read_project(tmp_path, variables={})
     found = examine(Examination(project=project, sources=sources, resolution=Resolution(()), archives=NoArchives()))
     (finding,) = [item for item in found if item.rule == "RES017"]
-    assert finding.message == "`Dockerfile` was not read: this report says nothing of other files"
+    assert finding.message == "`Dockerfile` was not read: this report says nothing of it"
     assert finding.evidence == (Evidence("says how an image is built", "Dockerfile"),)
     assert [item.subject for item in found if item.rule == "SRC001"] == ["never-declared"]
+
+
+def test_the_lines_of_a_script_that_are_not_judged_are_told_by_the_command(tmp_path):
+    (tmp_path / "a.sh").write_text("if x; then pip install one; else pip install two; fi\n")
+    project = read_project(tmp_path / "a.sh", variables={})
+    (finding,) = [item for item in examine(Examination(project=project)) if item.rule == "RES017"]
+    assert finding.message == "`a.sh:1` was not judged: other lines of the script run in its place"
+    assert finding.remedy is None
 
 
 class NoArchives:

@@ -204,13 +204,13 @@ class Group:
 
 
 class LeftOut(enum.Enum):
-    """Why a file that lies there was not read; the value says it to a reader."""
+    """Why a file that lies there, or a line of a script, was not judged; the value says it to a reader."""
 
     OTHERS_NAMED = "other files are named in its place"
     ANOTHER_SYSTEM = "a script for another system"
     SCRIPT = "a script beside a list that says what is needed"
     LAUNCHER = "a script that starts the program and installs by itself"
-    BRANCH = "in a branch of the script that excludes the one that is read"
+    BRANCH = "in a branch of the script that excludes the one that is judged"
     FALLBACK = "runs only where an install before it has failed"
     STAGE = "in a stage of which the image takes nothing"
     IMAGE = "says how an image is built"
@@ -228,7 +228,7 @@ class LeftOut(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FileLeftOut:
-    """A file that says what is needed, and that was seen and not read."""
+    """A file, or a line of a script, that says what is needed, and that was seen and not judged."""
 
     path: str
     reason: LeftOut

@@ -1,9 +1,10 @@
-"""Files that say what is needed, and that were not read.
+"""Files, and lines of a script, that say what is needed and that were not judged.
 
 ## What it does
 
 Names the requirements files, scripts and container files that lie in the project and were not looked at, with the
-reason: a script for another system, a script beside the list that it installs, a project inside the project.
+reason: a script for another system, a script beside the list that it installs, a project inside the project. And the
+lines of a script that do not run where those run that are judged: of another branch, of another item of a menu.
 
 ## Why it matters
 
@@ -41,12 +42,15 @@ def _find(examination: Examination) -> Iterator[Finding]:
     left_out = [one for one in left_out if one.reason is not LeftOut.DENIED]
     if not left_out:
         return
-    named = ", ".join(f"`{one.path}`" for one in left_out[:_MOST])
-    more = f" and {len(left_out) - _MOST} more" if len(left_out) > _MOST else ""
-    were = "was" if len(left_out) == 1 else "were"
+    places = list(dict.fromkeys(one.path for one in left_out))
+    named = ", ".join(f"`{place}`" for place in places[:_MOST])
+    more = f" and {len(places) - _MOST} more" if len(places) > _MOST else ""
+    were, them, there = ("was", "it", "its place") if len(places) == 1 else ("were", "them", "their places")
+    lines = all(one.reason in _LINES for one in left_out)
+    why = f"other lines of the script run in {there}" if lines else f"this report says nothing of {them}"
     yield RULE.finding(
         subject=left_out[0].path,
-        message=f"{named}{more} {were} not read: this report says nothing of other files",
+        message=f"{named}{more} {were} not {'judged' if lines else 'read'}: {why}",
         evidence=tuple(
             Evidence(f"{one.reason.value}: {one.detail}" if one.detail else one.reason.value, one.path)
             for one in left_out
