@@ -123,6 +123,8 @@ _CONFLICT = Finding("RES001", "conflict", Severity.ERROR, "y", "y", conflict="C1
         ([Finding("ADV001", "x", Severity.ERROR, "y", "x", remedy=Remedy("", commands=(Command("lock"),)))], (),
          "envdoctor lock ."),
         ([Finding("RES202", "x", Severity.WARNING, "torch", "x")], (), "envdoctor lock ."),
+        ([Finding("GPU102", "x", Severity.WARNING, "torch", "x")], (_CARD,), "envdoctor check . --target-backend auto"),
+        ([Finding("GPU102", "x", Severity.INFO, "torch", "x")], (_CARD,), None),
     ],
 )  # fmt: skip
 def test_a_lock_is_proposed_where_it_mends_something(

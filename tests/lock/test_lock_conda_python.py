@@ -111,6 +111,16 @@ def test_for_a_python_that_is_not_judged_nothing_is_known(
     assert "for which nothing is judged" in said
 
 
+def test_for_a_python_that_is_not_judged_nothing_is_locked_wherever_it_is_named(
+    capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
+) -> None:
+    (project / ".python-version").write_text("3.7\n", encoding="utf-8")
+    (project / "requirements.txt").write_text("alpha\n", encoding="utf-8")
+    assert main(["lock", str(project)]) == 3
+    assert "the project is to have Python `==3.7.*`, for which nothing is judged;" in capsys.readouterr().err
+    assert main(["lock", str(project), "--target-python", "3.11"]) == 0
+
+
 def test_bounds_that_no_python_is_within_are_wrong(
     capsys: pytest.CaptureFixture[str], project: Path, index: LoopbackIndex
 ) -> None:

@@ -166,13 +166,16 @@ def _of_problem(problem: ReadingProblem) -> Refusal:
 
 
 def not_admitted(project: Project, target: Target) -> Refusal | None:
-    """Return a refusal where the project's ``requires-python`` rules the target's Python out."""
-    wanted = project.requires_python
+    """Return a refusal where the project rules the target's Python out, or chooses one for which nothing is judged."""
+    unjudged = project.unjudged_on(target)
+    wanted, where = project.chosen_python if unjudged else (project.requires_python, project.requires_python_origin)
     if wanted is None or admits(wanted, target.python):
         return None
-    origin = project.requires_python_origin or FileOrigin(project.name or "the project")
+    origin = where or FileOrigin(project.name or "the project")
     message = f"the project requires Python `{wanted}`, and the target has {target.python_version}"
-    return Refusal(RefusalKind.PYTHON, message=f"{message}; `--target-python` names another", place=str(origin))
+    message = f"the project is to have Python `{wanted}`, for which nothing is judged" if unjudged else message
+    kind = RefusalKind.UNREAD if unjudged else RefusalKind.PYTHON
+    return Refusal(kind, message=f"{message}; `--target-python` names another", place=str(origin))
 
 
 def unread(diagnosis: Diagnosis, written: Iterable[Requirement]) -> Iterator[Refusal]:

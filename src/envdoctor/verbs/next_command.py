@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-_OTHER_DEVICE, _NO_KERNELS = "RES202", "RES208"
+_OTHER_DEVICE, _NO_KERNELS, _OF_CARD = "RES202", "RES208", "GPU102"
 _MENDING = ("lock", "fix", "repair", "undo")
 
 
@@ -154,6 +154,8 @@ def after_check(
         known = _NO_KERNELS in wrong or _knows_a_card(report)
         chooses = known and report.profile is None and not typed.target.automatic
         return replace(typed, target=automatic).command("check") if chooses else None
+    if typed.env is None and report.profile is None and typed.target.backend is None and _is_for_another_card(report):
+        return replace(typed, target=replace(typed.target, backend=TargetBackend.AUTO)).command("check")
     if report.resolution is None or refusals:
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
     if _is_locked(report, locked):
@@ -189,6 +191,12 @@ def _is_mended(finding: Finding) -> bool:
     remedy = finding.remedy
     commands = remedy.commands if remedy is not None else ()
     return bool(finding.conflict) or any(isinstance(one, Command) and one.verb in _MENDING for one in commands)
+
+
+def _is_for_another_card(report: Report) -> bool:
+    """Return whether the planned torch is a build for no card of the machine: a warning where no backend is named."""
+    of_card = (finding for finding in report.open_findings if finding.rule == _OF_CARD and finding.subject == "torch")
+    return any(finding.severity is not Severity.INFO for finding in of_card)
 
 
 def _knows_a_card(report: Report) -> bool:
