@@ -6,16 +6,13 @@ import json
 import re
 
 import pytest
+from project_asked import names
 
 from envdoctor.adapters.project import ProjectFileError
 from envdoctor.adapters.project.script_commands import commands
 from envdoctor.adapters.project.shell_words import Dialect
 from envdoctor.model.project import IndexOptionKind, ReadingProblemKind
 from envdoctor.model.requirement import RequirementKind
-
-
-def names(project):
-    return [one.pep508 for one in project.requirements]
 
 
 @pytest.mark.parametrize(
@@ -746,7 +743,7 @@ def test_an_index_that_a_build_may_name_is_not_there_by_itself(read_files):
     assert (project.index_options, project.problems) == ((), ())
 
 
-SET = f"export PIP_INDEX_URL={ON}"
+SET, WRITE = f"export PIP_INDEX_URL={ON}", f"pip config set global.index-url {ON}"
 """Of these a, b and so on are installed; which get the index is told by their names."""
 
 
@@ -776,11 +773,21 @@ SET = f"export PIP_INDEX_URL={ON}"
         ("Dockerfile", f"FROM x AS Y\nARG PIP_INDEX_URL={ON}\nFROM y\nRUN pip install a\n", "a"),
         ("Dockerfile", f"ARG PIP_INDEX_URL={ON}\nFROM x\nRUN pip install a\n", ""),
         ("Dockerfile", f"ARG PIP_INDEX_URL={ON}\nFROM x\nARG PIP_INDEX_URL\nRUN pip install a\n", "a"),
+        ("a.sh", f"pip install a\n{WRITE}\npip install b\n", "b"),
+        ("a.sh", f"python3 -m pip config --user set install.index-url {ON}\npip install a\n", "a"),
+        ("a.sh", f"(cd x; {WRITE})\npip install a\nuv pip install b\n", "a"),
+        ("a.sh", f"{WRITE}\npip install -i https://index.example/o a\n", "a"),
+        ("a.sh", f"if x; then {WRITE}; fi\npip install a\n", ""),
+        ("a.sh", "pip config list\npip config set global.timeout 60\npip install a\n", ""),
+        ("a.bat", f"venv\\Scripts\\pip.exe config set global.index-url {ON}\npip install a\n", "a"),
+        ("Dockerfile", f"FROM x\nRUN {WRITE}\nRUN pip install a\n", "a"),
+        ("Dockerfile", f"FROM x AS y\nRUN {WRITE}\nFROM x\nCOPY --from=y /v /v\nRUN pip install a\n", ""),
     ],
 )
-def test_a_variable_reaches_what_its_shell_starts(read_files, name, text, reached):
+def test_a_variable_reaches_what_its_shell_starts_and_pip_s_file_what_follows(read_files, name, text, reached):
     project = read_files({name: text}, at=name)
     assert "".join(one.name for one in project.requirements if one.index_url) == reached
+    assert project.problems == ()
 
 
 PACKAGE = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['six']\n[project.optional-dependencies]\n"
@@ -919,29 +926,6 @@ def test_what_uv_sync_is_told_counts(read_files):
     assert names(project) == ["own"]
     assert [one.url for one in project.index_options] == ["https://index.example/x"]
     assert [(one.name, one.value) for one in project.options] == [("exclude-newer", "2026-01-31")]
-
-
-WRITE = f"pip config set global.index-url {ON}"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "reached"),
-    [
-        ("a.sh", f"pip install a\n{WRITE}\npip install b\n", "b"),
-        ("a.sh", f"python3 -m pip config --user set install.index-url {ON}\npip install a\n", "a"),
-        ("a.sh", f"(cd x; {WRITE})\npip install a\nuv pip install b\n", "a"),
-        ("a.sh", f"{WRITE}\npip install -i https://index.example/o a\n", "a"),
-        ("a.sh", f"if x; then {WRITE}; fi\npip install a\n", ""),
-        ("a.sh", "pip config list\npip config set global.timeout 60\npip install a\n", ""),
-        ("a.bat", f"venv\\Scripts\\pip.exe config set global.index-url {ON}\npip install a\n", "a"),
-        ("Dockerfile", f"FROM x\nRUN {WRITE}\nRUN pip install a\n", "a"),
-        ("Dockerfile", f"FROM x AS y\nRUN {WRITE}\nFROM x\nCOPY --from=y /v /v\nRUN pip install a\n", ""),
-    ],
-)
-def test_what_a_script_writes_to_pip_s_file_reaches_what_follows(read_files, name, text, reached):
-    project = read_files({name: text}, at=name)
-    assert "".join(one.name for one in project.requirements if one.index_url) == reached
-    assert project.problems == ()
 
 
 def test_a_list_in_brackets_that_powershell_hands_to_a_command_is_read(read_files):

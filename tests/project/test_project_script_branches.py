@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from project_asked import names
 
 from envdoctor.model.project import LeftOut
 
@@ -111,7 +112,7 @@ REMOVES = 'if [ -n "$CLEAN" ]; then pip uninstall -y six; fi\npip install six\n'
 )
 def test_one_branch_counts_and_the_others_are_named(read_files, name, text, asked, left):
     project = read_files({name: text}, at=name)
-    assert [str(line) for line in project.requirements] == asked
+    assert names(project) == asked
     named = [one for one in project.left_out if one.reason is LeftOut.BRANCH]
     assert [one.path for one in named] == [f"{name}:{line}" for line in left]
     assert all(one.detail.endswith(("2.0", "1.0")) for one in named)
@@ -120,7 +121,7 @@ def test_one_branch_counts_and_the_others_are_named(read_files, name, text, aske
 @pytest.mark.parametrize(("platform", "version"), [("linux", "2.3.0"), ("darwin", "2.1.0"), ("win32", "2.2.0")])
 def test_the_branch_of_the_target_counts(read_files, platform, version):
     project = read_files({"a.sh": SYSTEMS}, at="a.sh", target_environment={"sys_platform": platform})
-    assert [str(line) for line in project.requirements] == [f"torch=={version}"]
+    assert names(project) == [f"torch=={version}"]
 
 
 MAKERS = """
@@ -159,7 +160,7 @@ ASKED = ["torch==2.4.0", "torchvision==0.19.0"]
 )
 def test_the_branch_of_the_target_s_card_and_of_the_torch_before_it_counts(read_files, backend, asked):
     project = read_files({"a.sh": MAKERS}, at="a.sh", target_backend=backend)
-    assert [str(line) for line in project.requirements] == asked
+    assert names(project) == asked
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,7 @@ def test_the_branch_of_the_target_s_card_and_of_the_torch_before_it_counts(read_
 )
 def test_a_branch_for_another_card_gives_way_where_it_says_so(read_files, name, text, asked):
     project = read_files({name: f"{text}\n"}, at=name, target_backend="cuda")
-    assert [str(line) for line in project.requirements] == asked
+    assert names(project) == asked
 
 
 BY_PROCESSOR = (
@@ -220,7 +221,7 @@ BY_PROCESSOR = (
 )
 def test_the_branch_of_the_target_s_processor_counts(read_files, name, text, processor, machine, taken):
     project = read_files({name: text.format(processor)}, at=name, target_environment={"platform_machine": machine})
-    assert [str(line) for line in project.requirements] == [taken]
+    assert names(project) == [taken]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_the_name_of_a_file_says_nothing_of_the_target(read_files, name, asks):
     project = read_files(
         {name: f"if {asks}; then pip install a; fi\npip install b\n"}, at=name, target_environment=target
     )
-    assert [str(line) for line in project.requirements] == ["a", "b"]
+    assert names(project) == ["a", "b"]
 
 
 WHEEL = "pip install https://index.example/a-1-cp{0}-cp{0}-linux_x86_64.whl"
@@ -288,7 +289,7 @@ OLD = "pip install torch==2.1.0"
 )
 def test_what_runs_where_an_install_fails_is_named_and_not_added_up(read_files, name, text):
     project = read_files({name: f"{text}\npip install numpy\n"}, at=name)
-    assert [str(line) for line in project.requirements] == ["torch==2.3.0", "numpy"]
+    assert names(project) == ["torch==2.3.0", "numpy"]
     assert [one.detail.partition("torch==2.1.0")[1] for one in project.left_out if one.reason is LeftOut.FALLBACK]
     assert not [one for one in project.left_out if one.reason is not LeftOut.FALLBACK]
     assert project.commands[0].checked or not re.search(r"\|\||if !", text)
@@ -319,13 +320,13 @@ def test_what_runs_where_an_install_fails_is_named_and_not_added_up(read_files, 
 )
 def test_what_runs_as_well_counts(read_files, name, text, asked):
     project = read_files({name: f"{text}\n"}, at=name, target_environment={"sys_platform": "linux"})
-    assert [str(line) for line in project.requirements] == asked
+    assert names(project) == asked
 
 
 def test_branches_of_a_dockerfile_s_command(read_files):
     text = 'FROM x\nRUN if [ "$GPU" = 1 ]; then \\\n      pip install torch==2.3.0; \\\n    else \\\n'
     project = read_files({"Dockerfile": f"{text}      pip install torch==2.1.0; \\\n    fi\n"}, at="Dockerfile")
-    assert [str(line) for line in project.requirements] == ["torch==2.3.0"]
+    assert names(project) == ["torch==2.3.0"]
 
 
 def test_a_script_without_an_end_is_read_to_its_end(read_files):
@@ -382,7 +383,7 @@ pip install six
 @pytest.mark.parametrize(("backend", "torch"), [("cuda", "2.3.0"), ("rocm", "2.1.0"), ("cpu", "2.2.0"), ("", "2.3.0")])
 def test_of_the_parts_of_a_batch_file_that_goto_keeps_apart_one_counts(read_files, backend, torch):
     project = read_files({"i.bat": MENU}, at="i.bat", target_backend=backend)
-    assert [one.pep508 for one in project.requirements] == [f"torch=={torch}", "numpy"]
+    assert names(project) == [f"torch=={torch}", "numpy"]
     assert [one.reason for one in project.left_out] == [LeftOut.BRANCH, LeftOut.BRANCH, LeftOut.FALLBACK]
 
 
@@ -412,7 +413,7 @@ goto menu
 
 def test_of_the_parts_of_a_menu_the_first_of_the_longest_counts_and_what_removes_it_does_not(read_files):
     project = read_files({"i.bat": OPTIONS}, at="i.bat")
-    assert [one.pep508 for one in project.requirements] == ["a==1", "b"]
+    assert names(project) == ["a==1", "b"]
     assert [one.detail for one in project.left_out] == [
         "pip install six", "pip install a==2", "pip install b", "pip uninstall -y a"
     ]  # fmt: skip
@@ -432,7 +433,7 @@ def test_of_the_parts_of_a_menu_that_of_the_target_s_card_counts_by_label_or_ind
     text += f":{cpu}\npip install c{index + 'cpu' if by_index else ''}\n:end\n"
     for backend, taken in (("cuda", ["a", "b"]), ("cpu", ["c"])):
         project = read_files({"i.bat": text}, at="i.bat", target_backend=backend)
-        assert [one.pep508 for one in project.requirements] == taken
+        assert names(project) == taken
 
 
 ALONG = {
@@ -478,7 +479,7 @@ def test_what_follows_a_branch_that_ends_the_script_excludes_it(read_files, name
 def test_the_cases_of_a_switch_exclude_each_other(read_files):
     text = 'switch ($Gpu) {\n  "rocm" { pip install one }\n  "cuda" {\n    pip install two\n  }\n  default { }\n}\n'
     project = read_files({"i.ps1": f"{text}pip install three\n"}, at="i.ps1", target_backend="cuda")
-    assert [one.pep508 for one in project.requirements] == ["two", "three"]
+    assert names(project) == ["two", "three"]
 
 
 def test_many_jumps_are_looked_at_in_no_more_than_their_number(read_files):
@@ -493,7 +494,7 @@ def test_a_block_that_begins_behind_then_or_else_is_one_of_its_own(read_files):
         "if a; then case $1 in x) pip install one;; y) pip install two;; esac; else pip install three; fi\n",
     ):
         project = read_files({"i.sh": f"{text}pip install four\n"}, at="i.sh")
-        assert [one.pep508 for one in project.requirements] == ["one", "four"]
+        assert names(project) == ["one", "four"]
 
 
 @pytest.mark.parametrize("joined", [" || ", " && "])
@@ -539,7 +540,7 @@ RUN pip install torch==2.3.0
 )
 def test_of_stages_that_are_images_of_their_own_the_target_s_or_the_last_one_counts(read_files, backend, last, torch):
     project = read_files({"Dockerfile": STAGES.format(last=last)}, at="Dockerfile", target_backend=backend)
-    assert [one.pep508 for one in project.requirements] == ["numpy", f"torch=={torch}"]
+    assert names(project) == ["numpy", f"torch=={torch}"]
     assert {one.reason for one in project.left_out} == {LeftOut.STAGE}
 
 
@@ -585,15 +586,15 @@ BY_INDEX = {
 @pytest.mark.parametrize("name", BY_INDEX)
 def test_of_branches_the_one_whose_index_has_builds_for_the_target_s_card_counts(read_files, name):
     project = read_files({name: BY_INDEX[name]}, at=name, target_backend="cuda")
-    assert [one.pep508 for one in project.requirements] == ["two"]
+    assert names(project) == ["two"]
     project = read_files({name: BY_INDEX[name]}, at=name, target_backend="rocm" if name == "i.bat" else "cpu")
-    assert [one.pep508 for one in project.requirements] == ["one"]
+    assert names(project) == ["one"]
 
 
 def test_a_branch_alone_counts_whatever_its_index(read_files):
     text = f"if x; then pip install one {INDEX}cpu; fi\npip install two\n"
     project = read_files({"i.sh": text}, at="i.sh", target_backend="cuda")
-    assert [one.pep508 for one in project.requirements] == ["one", "two"]
+    assert names(project) == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -609,7 +610,7 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
 )
 def test_branches_on_one_line_exclude_each_other(read_files, name, text):
     project = read_files({name: text}, at=name, target_backend="cuda")
-    assert [one.pep508 for one in project.requirements] == ["one", "three"]
+    assert names(project) == ["one", "three"]
 
 
 def test_what_a_menu_offers_again_and_again_excludes_each_other(read_files):
@@ -618,11 +619,11 @@ def test_what_a_menu_offers_again_and_again_excludes_each_other(read_files):
         ":one\npip install a==1\npip install b\ngoto menu\n:two\npip install a==2\ngoto menu\n"
     )
     project = read_files({"a.bat": text}, at="a.bat", target_environment={"sys_platform": "win32"})
-    assert [one.pep508 for one in project.requirements] == ["a==1", "b"]
+    assert names(project) == ["a==1", "b"]
     assert [one.reason for one in project.left_out] == [LeftOut.BRANCH]
     text = "goto start\n:part\npip install a\ngoto end\n:start\npip install b\ngoto part\n:end\npip install c\n"
     project = read_files({"a.bat": text}, at="a.bat", target_environment={"sys_platform": "win32"})
-    assert [one.pep508 for one in project.requirements] == ["a", "b", "c"]
+    assert names(project) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -652,7 +653,7 @@ CHOICES = {
 def test_what_is_installed_for_other_values_of_one_variable_excludes_each_other(read_files, name):
     text = CHOICES[name].format("a==1", "a==2", "b")
     project = read_files({name: text}, at=name)
-    assert [one.pep508 for one in project.requirements] == ["a==1", "b"]
+    assert names(project) == ["a==1", "b"]
     assert [one.reason for one in project.left_out] == [LeftOut.BRANCH]
     text = CHOICES[name].format(f"a==1 {INDEX}rocm6.0", f"a==2 {INDEX}cpu", "b")
     project = read_files({name: text}, at=name, target_backend="cpu")
@@ -671,4 +672,4 @@ def test_what_is_installed_for_other_values_of_one_variable_excludes_each_other(
 )
 def test_what_is_installed_for_values_that_come_one_after_the_other_is_added_up(read_files, text):
     project = read_files({"a.sh": text}, at="a.sh")
-    assert [one.pep508 for one in project.requirements] == ["a", "b"]
+    assert names(project) == ["a", "b"]

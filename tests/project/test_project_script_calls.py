@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from project_asked import names
 
 from envdoctor.adapters.project import ProjectFileError
-
-
-def names(project):
-    return [one.pep508 for one in project.requirements]
-
 
 CHECKOUT = {
     "pyproject.toml": (

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-
-def names(project):
-    return [one.pep508 for one in project.requirements]
-
+from project_asked import names
 
 APART = {
     "paths.sh": "python -m venv a\na/bin/pip install one\npython -m venv b\nb/bin/pip install two\n",

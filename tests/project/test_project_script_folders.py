@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from project_asked import names
 
 from envdoctor.model.project import ReadingProblemKind
-
-
-def names(project):
-    return [one.pep508 for one in project.requirements]
-
 
 PACKAGE = "[project]\nname = 'a'\nversion = '1'\ndependencies = ['own']\n"
 CHECKOUT = {"pyproject.toml": PACKAGE, "requirements.txt": "main\n", "sub/requirements.txt": "inner\n"}

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from project_asked import names
 
 from envdoctor.model.project import LeftOut, ReadingProblemKind
-
-
-def names(project):
-    return [one.pep508 for one in project.requirements]
-
 
 LISTS = {"requirements.txt": "main\n", "sub/requirements.txt": "inner\n"}
 CALLED = {

@@ -7,13 +7,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from envdoctor.adapters.project.script_variables import ScriptVariables
-from envdoctor.adapters.project.shell_lines import HERE_DOCUMENT
+from envdoctor.adapters.project.shell_lines import HERE_DOCUMENT, SHELL
 from envdoctor.adapters.project.shell_words import Dialect, Word
 
 __all__ = ["DockerScopes", "StageVariables", "instructions", "run_lines", "stage_lines"]
 
-_SHELL = r"(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*"
-_SCRIPT = re.compile(rf"^(?:{_SHELL}\s+)?{HERE_DOCUMENT.pattern}(?:\s+{_SHELL})?\s*$")
+_SCRIPT = re.compile(rf"^(?:{SHELL}\s+)?{HERE_DOCUMENT.pattern}(?:\s+{SHELL})?\s*$")
 """A here-document that a shell runs."""
 _INSTRUCTION = re.compile(r"^\s*(RUN|CMD|ENTRYPOINT|ARG|ENV|WORKDIR|COPY|ADD)\s+(?:--\S+\s+)*(.*)$", re.I)
 _RUNS, _STARTS = frozenset({"RUN", "CMD", "ENTRYPOINT"}), frozenset({"CMD", "ENTRYPOINT"})

@@ -9,7 +9,7 @@ from dataclasses import field
 
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["CONTINUATION", "HERE_DOCUMENT", "Dialect", "LogicalText", "joined_lines"]
+__all__ = ["CONTINUATION", "HERE_DOCUMENT", "SHELL", "Dialect", "LogicalText", "joined_lines"]
 
 
 class Dialect(enum.Enum):
@@ -23,7 +23,9 @@ class Dialect(enum.Enum):
 CONTINUATION = {Dialect.POSIX: "\\", Dialect.CMD: "^", Dialect.POWERSHELL: "`"}
 HERE_DOCUMENT = re.compile(r"(?<!<)<<-?\s*[\"']?([A-Za-z_]\w*)[\"']?")
 """What begins one, with the word that ends it."""
-_RUNS_DOCUMENT = re.compile(r"\s*(?:sudo\s+(?:-\w+\s+)*)?(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*\s*")
+SHELL = r"(?:\S*/)?(?:ba|da|z)?sh(?:\s+-\w+)*"
+"""A shell with its options."""
+_RUNS_DOCUMENT = re.compile(rf"\s*(?:sudo\s+(?:-\w+\s+)*)?{SHELL}\s*")
 """A shell that runs the text of a here-document."""
 # A list that goes on in the next line: NAME=(a b, $names = @("a",
 _LIST_OPEN = re.compile(r"(?:^|\s)(?:[A-Za-z_]\w*\+?=|\$\w+\s*=\s*@|@)\(")
