@@ -13,8 +13,7 @@ from envdoctor.diagnose.advisories.log_text import LogHit, LogText
 from envdoctor.diagnose.advisories.predicate import AllOf, AnyOf, Atom, NotOf, Predicate, Situation
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.logs.got_over import Course
-from envdoctor.diagnose.logs.log_failures import course_of_log, failures_of
-from envdoctor.diagnose.logs.log_lines import EXCEPTIONS
+from envdoctor.diagnose.logs.log_failures import course_of_log, failures_of, is_exception
 from envdoctor.diagnose.package_view import scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
 from envdoctor.install_words import left_by_installs, versions_of
@@ -198,7 +197,6 @@ def known_causes(results: Sequence[KernelResult], profile: Profile | None, targe
             )
 
 
-_EXCEPTION = re.compile(rf"(?:E {{3}}|> )?(?:[A-Za-z_]\w*\.)*\w*{EXCEPTIONS}(?::|$)")
 _OF_THE_MACHINE = frozenset({"os", "arch", "backend", "wsl", "gpu"})
 
 
@@ -281,7 +279,7 @@ def read_log(
 def _raised(text: str) -> frozenset[int]:
     """Return the lines that are exceptions which nothing caught."""
     told = (item for failure in failures_of(text) for item in failure.told)
-    return frozenset(number for number, line in told if _EXCEPTION.match(line))
+    return frozenset(number for number, line in told if is_exception(line))
 
 
 def _hits(advisory: Advisory, log: LogText) -> Iterator[LogHit]:

@@ -18,7 +18,7 @@ from envdoctor.diagnose.logs.quoted_lines import is_quoted
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Severity
 
-__all__ = ["LogFailure", "course_of_log", "failures_of"]
+__all__ = ["LogFailure", "course_of_log", "failures_of", "is_exception"]
 
 _NEAR = 12
 """Lines; what stands so near belongs to the same failure."""
@@ -298,8 +298,17 @@ def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
     return before is not None and (before.is_mild or _DOES_WITHOUT.search(before.text) is not None)
 
 
+def is_exception(text: str) -> bool:
+    """Return whether a line begins with the class of an exception, behind the mark of pytest or of a quotation."""
+    return _EXCEPTION.match(_unmarked(text)) is not None
+
+
+def _unmarked(text: str) -> str:
+    return text.removeprefix("E   ").removeprefix("> ")
+
+
 def _weight(line: LogLine) -> int:
-    text = line.text.removeprefix("E   ").removeprefix("> ")
+    text = _unmarked(line.text)
     if line.is_mild or _NOTHING.match(text) or _NO_FAILURE.match(text):
         return 0
     if _WRAPPER.match(text):
