@@ -199,7 +199,7 @@ def _finding(
     told: str = "",
 ) -> Finding:
     severity, words = _words(risk, need, examination.target)
-    why = f"is built from source, as {told} says" if told else "has no wheel for this target"
+    why = f"is not taken as a wheel, as {told} says," if told else "has no wheel for this target"
     nothing = severity is Severity.INFO and not (need and need.lacks)
     way = "; ".join(item for item in (_way_around(need, examination), wheels) if item)
     return RULE.finding(
