@@ -143,6 +143,10 @@ FATAL = {
         "FAILED tests/a.py::b - AssertionError",
     ),
     "a test that failed, by the last line": ("tests/a.py ..F.\n=== 1 failed, 3 passed in 3.1s ===", "=== 1 failed"),
+    "a program that is not there": ("ollama: command not found\n[INFO] waiting", "ollama: command not found"),
+    "a download": ("curl: (56) Recv failure: Connection reset by peer", "curl: (56) Recv failure"),
+    "pip's launcher": ("failed to create process.", "failed to create process."),
+    "Qt": ('qt.qpa.plugin: Could not load the Qt platform plugin "xcb" in "" even', "qt.qpa.plugin: Could not load"),
     "memory of a parser": ("terminate called after throwing an instance of 'std::bad_alloc'", "terminate called"),
 }  # fmt: skip
 

@@ -36,7 +36,7 @@ _MAY_TELL = re.compile(
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
     r"|cannot be loaded|Cannot find|Cannot import|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
     r"|panic:|no matching|process exited|\.exc\.|\[[EF]\] |violation|Failure|LoadFile|Speicherz|segment|Abgebr"
-    r"|\u6bb5\u9519\u8bef|: Fail|BackendUnavailable|no such option"
+    r"|\u6bb5\u9519\u8bef|curl: \(|ouldn't launch|: Fail|BackendUnavailable|no such option"
 )
 """One of these stands in whatever is taken for a failure below."""
 _EXCEPTION = re.compile(
@@ -121,6 +121,8 @@ _TELLING = re.compile(
                 r"(?:-?(?:bash|zsh|sh|fish|dash)|\S*/(?:bash|sh)): .*(?:not"
                 r" found|No such file or directory|Permission denied)"
             ),
+            r"[\w.+-]+: command not found$|curl: \((?!0\))\d+\) |failed to create process\.$|Couldn't launch python$",
+            r"(?:qt\.qpa\.plugin: )?Could not (?:load|find) the Qt platform plugin ",
             r"'[^']+' is not recognized as an internal or external command",
             r"\S+ ?: The term '[^']+' is not recognized",
             r"\S*python[\d.]*(?:\.exe)?: (?:can't open file|No module named|Error while)",
