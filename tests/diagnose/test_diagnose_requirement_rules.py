@@ -451,6 +451,8 @@ def test_what_was_not_read_is_said(kind: ReadingProblemKind, severity: Severity)
     problem = ReadingProblem(kind, FileOrigin("requirements.txt", 3), "there is no `base.txt`", "-r base.txt")
     (finding,) = of_project("RES006", problems=(problem,))
     assert finding.severity is severity
+    known = kind not in (ReadingProblemKind.UNSUPPORTED, ReadingProblemKind.IGNORED_OPTION, ReadingProblemKind.EMPTY)
+    assert (finding.remedy is not None) is known
 
 
 def command(step: int, verb: str, *arguments: str, **fields) -> InstallCommand:

@@ -336,3 +336,10 @@ def test_what_is_installed_where_a_container_starts_counts(read_files, name):
     files = {"Dockerfile": f"FROM python:3.11\n{text}", "start.sh": "pip install b\npython app.py\n"}
     project = read_files(files, at="Dockerfile")
     assert ([one.pep508 for one in project.requirements], project.unread) == (asked, ())
+
+
+def test_what_stays_beside_a_torch_that_is_taken_anew_by_force_is_known(read_files):
+    text = "FROM pytorch/pytorch:2.3.1-cuda12.1-cudnn8-runtime\nRUN pip install --force-reinstall torch==2.4.0\n"
+    project = read_files({"Dockerfile": text}, at="Dockerfile")
+    assert [one.name for one in project.brought] == ["torchvision", "torchaudio"]
+    assert str(project.environment_python) == "==3.10.*"

@@ -121,6 +121,12 @@ def test_a_script_that_a_dockerfile_runs_belongs_to_the_stage_of_its_line(read_f
     )
 
 
+def test_conda_s_others_are_told_by_their_names(read_files):
+    text = "mamba install -y one\nconda install two\nmicromamba create -n x three\nuv pip install four\n"
+    said = [one.said for one in read_files({"i.sh": text}, at="i.sh").commands]
+    assert said == ["mamba install -y one", "conda install two", "micromamba create -n x three", "uv pip install four"]
+
+
 def test_a_step_of_another_manager_is_told_by_its_name(read_files):
     project = read_files({**CHECKOUT, "i.sh": "uv sync --frozen\npython setup.py install\n"}, at="i.sh")
     assert [one.said for one in project.commands] == ["uv sync --frozen", "python setup.py install"]

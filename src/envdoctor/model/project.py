@@ -166,7 +166,7 @@ class InstallCommand:
     no_deps: bool = False
     upgrade: bool = False
     tool: str = "pip"
-    """What installs: ``pip``, ``uv`` or ``conda``; or another, by its name."""
+    """What installs: ``pip``, ``uv``, ``conda``, ``mamba``; or another, by its name."""
     called: tuple[FileOrigin, ...] = ()
     """Where the script that it stands in is run from another one."""
     torch_there: bool = False

@@ -272,9 +272,8 @@ def _elsewhere(text: str) -> Iterator[tuple[int, str]]:
         installs = call is not None and call.verb == "install"
         before = " ".join(words[: -len(call.arguments)] if call is not None and call.arguments else words)
         if installs and call is not None:
-            asked = " ".join(word.text for word in call.words)
-            family = call.values("requirement") or re.search(r"(?:^|\s)torch(?:vision|audio)?(?![\w-])", asked)
-            if any(_INTO.match(word) for word in call.arguments) or (family and call.flags & _ANEW):
+            # What it names itself is taken anew, and the rest stays; of a list nobody knows what depends on torch.
+            if any(_INTO.match(word) for word in call.arguments) or (call.values("requirement") and call.flags & _ANEW):
                 yield line, ""
             elif told := _OTHER_PYTHON.search(before):
                 yield line, told[1] or told[2]

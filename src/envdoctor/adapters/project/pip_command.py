@@ -65,6 +65,8 @@ class PipCommand:
     """Requirements as they were given."""
     options: list[tuple[str, Word]] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)
+    program: str = ""
+    """Its name where that is another than the tool's: ``mamba``."""
 
     def values(self, name: str) -> list[Word]:
         """Return the values of an option."""
@@ -76,8 +78,9 @@ def read_pip_command(words: Sequence[Word]) -> PipCommand | None:
     found = _tool(words)
     if found is None:
         return None
-    tool, rest = found
-    command = PipCommand(tool, "", ())
+    program, rest = found
+    tool = "conda" if program in CONDA else program
+    command = PipCommand(tool, "", (), program=program)
     _read_arguments(command, rest)
     verbs = {"install": "install", "uninstall": "uninstall", "remove": "uninstall", "wheel": "wheel"}
     verb = command.words.pop(0).text if command.words else ""
@@ -112,7 +115,7 @@ def _tool(words: Sequence[Word]) -> tuple[str, Sequence[Word]] | None:
             by_uv = "uv" in before and before[before.index("uv") + 1 :][:1] not in (["run"], ["tool"])
             return ("uv" if by_uv else "pip"), words[at + 1 :]
         if name in CONDA and at + 1 < len(words) and words[at + 1].text != "run":
-            return "conda", words[at + 1 :]
+            return name, words[at + 1 :]
     return None
 
 

@@ -82,7 +82,7 @@ def run_install(
             checked=checked,
             no_deps=no_deps,
             upgrade=not _ANEW.isdisjoint(call.flags),
-            tool=call.tool,
+            tool=call.program or call.tool,
             called=script.called[:1],
         )
     )

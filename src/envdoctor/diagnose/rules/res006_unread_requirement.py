@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Evidence, Finding, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import Project, ReadingProblem, ReadingProblemKind
 from envdoctor.model.unknown import SubjectKind
 
@@ -43,6 +43,17 @@ _SEVERITY = {
     ReadingProblemKind.UNSUPPORTED: Severity.INFO,
 }
 
+_INSTALLED = "what comes out of an install can be judged: `envdoctor check --env DIR`"
+_TRY = {
+    ReadingProblemKind.MISSING_FILE: "add it, or take out the line that names it",
+    ReadingProblemKind.UNKNOWN_OPTION: "take the option out of the file",
+    ReadingProblemKind.OUTSIDE_PROJECT: "check the folder that holds both",
+    ReadingProblemKind.INVALID_URL: "write the whole URL, such as `https://host.example/simple`",
+    ReadingProblemKind.MISSING_VARIABLE: "set it, or write its value in its place",
+    ReadingProblemKind.UNKNOWN_EXTRA: "ask for an extra that the project has",
+    ReadingProblemKind.UNREAD: _INSTALLED,
+    ReadingProblemKind.DYNAMIC: f"write the requirements where they can be read; {_INSTALLED}",
+}
 _MOST = 5
 """Of conda's packages that the message names; the others are evidence."""
 
@@ -67,6 +78,7 @@ def _find(project: Project) -> Iterator[Finding]:
             message=problem.message.rstrip("."),
             severity=severity,
             evidence=() if _is_said(problem) else (Evidence(problem.text.strip(), str(problem.origin)),),
+            remedy=Remedy(_TRY[problem.kind]) if problem.kind in _TRY and severity is not Severity.INFO else None,
             location=problem.origin,
         )
 
