@@ -233,7 +233,7 @@ def test_what_asks_for_a_darwin_is_asked_of_the_macos_that_is_judged_for(check: 
     (finding,) = _open(report)
     assert (report["code"], report["verdict"]) == (3, "unknown")
     assert finding["subject"].startswith("deep==9")
-    assert "its marker asks for a macOS, and nothing tells which the target has (`--macos` does)" in finding["message"]
+    assert "its marker depends on the target's macOS, which nothing tells (`--macos` does)" in finding["message"]
     assert finding["remedy"]["summary"] == "say which macOS the target has: `--macos X.Y`"
     assert not _open(check(*lines, more=("--macos", "14.0")))
     report = check(lines[1], more=("--macos", "26"))

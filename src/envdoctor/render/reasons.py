@@ -88,8 +88,9 @@ def bare_reason(unknown: Unknown) -> str:
 
 
 def _of_marker(level: str) -> str:
-    untold = f"and nothing tells which the target has (`--{level.lower()}` does)"
-    return f"its marker asks for a {level}, {untold}" if level else "its marker cannot be evaluated"
+    if not level:
+        return "its marker cannot be evaluated"
+    return f"its marker depends on the target's {level}, which nothing tells (`--{level.lower()}` does)"
 
 
 def _objection(unknown: Unknown) -> str:

@@ -9,6 +9,7 @@ from dataclasses import field
 from operator import itemgetter
 
 from envdoctor.adapters.project.script_conditions import JudgedFor, compared
+from envdoctor.adapters.project.script_fallbacks import with_status
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 
@@ -134,6 +135,7 @@ def _of_words(listed: Sequence[Command], walk: _Walk) -> Iterator[tuple[Branch, 
         around = walk.path
         if word in ("if", "elif"):
             said += _goes_on(listed, at)
+            said = with_status(said, " ".join(each.text for each in listed[at - 1].words)) if at else said
         if word in ("if", "case"):
             walk.enter(said)
             in_case.append(word == "case")
@@ -172,7 +174,7 @@ def _of_brackets(
 ) -> Iterator[tuple[int, str, list[tuple[int, tuple[Branch, ...]]]]]:
     """Yield each line with its number, and from which column on which branches are open."""
     opening, closing = ("(", ")") if dialect is Dialect.CMD else ("{", "}")
-    before, asked = "", ""
+    before, asked, last = "", "", ""
     """What stands before a bracket, without quoted texts and with them: in PowerShell on a line of its own, too."""
     for number, raw in enumerate(text.splitlines(), start=1):
         if _COMMENT.match(raw):
@@ -182,7 +184,7 @@ def _of_brackets(
         if dialect is Dialect.CMD or not line.lstrip().startswith(opening):
             before, asked = "", ""
         for found in re.finditer(f"[{re.escape(opening + closing)}]", line):
-            before, asked = before + line[at : found.start()], _asked(asked + raw[at : found.start()], dialect)
+            before, asked = before + line[at : found.start()], _asked(asked + raw[at : found.start()], dialect, last)
             at = found.end()
             if found[0] == closing:
                 walk.leave()
@@ -200,28 +202,31 @@ def _of_brackets(
             before, asked = "", ""
             paths.append((at, walk.path))
         if dialect is Dialect.CMD:
-            paths += _without_brackets(raw, at, walk)
-        before, asked = line[at:], raw[at:]
+            paths += _without_brackets(raw, at, walk, last)
+        before, asked, last = line[at:], raw[at:], raw
         yield number, raw, paths
 
 
-def _without_brackets(raw: str, at: int, walk: _Walk) -> Iterator[tuple[int, tuple[Branch, ...]]]:
+def _without_brackets(raw: str, at: int, walk: _Walk, last: str) -> Iterator[tuple[int, tuple[Branch, ...]]]:
     """Yield the branch that the rest of a batch file's line is, behind an ``if`` or ``else`` without brackets."""
     asks = _ONE_IF.search(raw, at)
     if walk.closed is not None and _ELSE.match(raw[at:].lstrip()):
-        walk.go_on(_asked(asks[0], Dialect.CMD) if asks is not None else "")
+        walk.go_on(_asked(asks[0], Dialect.CMD, last) if asks is not None else "")
     elif asks is not None:
         at = asks.start()
-        walk.enter(_asked(asks[0], Dialect.CMD))
+        walk.enter(_asked(asks[0], Dialect.CMD, last))
     else:
         return
     yield at, walk.path
     walk.leave()
 
 
-def _asked(condition: str, dialect: Dialect) -> str:
-    """Return a condition with the variables of a batch file in one form: ``!NAME!`` is as good as ``%NAME%``."""
-    return _DELAYED.sub(r"%\1%", condition) if dialect is Dialect.CMD else condition
+def _asked(condition: str, dialect: Dialect, last: str) -> str:
+    """Return a condition with the variables of a batch file in one form: ``!NAME!`` is as good as ``%NAME%``.
+
+    ``last``: the line above it, of which it may ask whether that succeeded.
+    """
+    return with_status(_DELAYED.sub(r"%\1%", condition) if dialect is Dialect.CMD else condition, last)
 
 
 def taken(

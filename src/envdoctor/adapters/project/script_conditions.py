@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.dataclass import dataclass
 
-__all__ = ["JudgedFor", "compared", "of_other_choices", "pythons_of"]
+__all__ = ["JudgedFor", "compared", "looks_for_card", "of_other_choices", "pythons_of"]
 
 _SYSTEMS = (
     ("darwin", re.compile(r"darwin|macos|\bosx\b", re.I)),
@@ -98,6 +98,11 @@ class JudgedFor:
         """Return whether the words of a label name the target's backend, None where they name none."""
         backends = _backends(re.split(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])", label))
         return self.backend in backends if backends and self.backend in _ALONE else None
+
+
+def looks_for_card(command: str) -> bool:
+    """Return whether a command succeeds only where a maker's card is."""
+    return any(words.search(command) for _, words in _CARDS)
 
 
 def pythons_of(wheels: str) -> set[str]:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from envdoctor.adapters.project.pip_command import read_pip_command
-from envdoctor.adapters.project.script_conditions import JudgedFor
+from envdoctor.adapters.project.script_conditions import JudgedFor, looks_for_card
 from envdoctor.adapters.project.shell_words import Command
 from envdoctor.model.project import LeftOut
 
-__all__ = ["failed", "fallbacks", "is_checked"]
+__all__ = ["failed", "fallbacks", "is_checked", "with_status"]
 
 _TESTS = ("[", "[[", "test")
 _CHAINED = ("&&", "||")
@@ -87,6 +87,13 @@ def is_checked(listed: Sequence[Command], at: int, *, dockerfile: bool, stops: b
 def failed(said: str) -> bool:
     """Return whether a condition asks whether the command before it has failed."""
     return _FAILED.search(said) is not None
+
+
+def with_status(condition: str, before: str) -> str:
+    """Return what is asked where a condition asks whether the command before it, that looks for a card, succeeded."""
+    if not looks_for_card(before):
+        return condition
+    return f"! {before}" if failed(condition) else before if _SUCCEEDED.search(condition) else condition
 
 
 def _for_another_target(listed: Sequence[Command], installs: Sequence[bool], target: JudgedFor) -> Iterator[int]:

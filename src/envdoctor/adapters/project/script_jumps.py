@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from envdoctor.adapters.project.script_branches import Branch
 from envdoctor.adapters.project.script_conditions import JudgedFor
-from envdoctor.adapters.project.script_fallbacks import failed
+from envdoctor.adapters.project.script_fallbacks import failed, with_status
 from envdoctor.adapters.project.shell_words import Command, Dialect
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.project import LeftOut
@@ -149,7 +149,8 @@ class _Flow:
         froms = [each for each, to in self._jumps.items() if to == label]
         if any(each in self.leaves for each in froms):
             return []
-        return [_Entry(each, self._said[each], self._chained[each]) for each in froms]
+        said = ["", *self._said]  # Each behind the one before it.
+        return [_Entry(each, with_status(said[each + 1], said[each]), self._chained[each]) for each in froms]
 
     def label_of(self, at: int) -> str:
         """Return the label behind which a command stands, empty without, or where others call that part."""

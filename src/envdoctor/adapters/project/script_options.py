@@ -309,5 +309,8 @@ def not_told(text: str, name: str, variables: ScriptVariables) -> str:
     if variables.not_here is not None and variables.not_here.value(bare) is not None:
         return f"`{text}` depends on `{name}`, which its stage does not declare: no ARG above FROM counts in it"
     if name == text:
-        return f"`{text}` is not known: the script does not set it to one plain value"
+        why = (
+            "only running the script tells it" if _RUN.search(text) else "the script does not set it to one plain value"
+        )
+        return f"`{text}` is not known: {why}"
     return f"`{text}` depends on `{name}`, which the script does not set to one plain value"
