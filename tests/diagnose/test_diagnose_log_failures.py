@@ -381,6 +381,7 @@ _WHOLE = f"{_HALF}Installing collected packages: torch\nSuccessfully installed t
         "The window stays white and nothing is played after the start.",
         "Why does the program need so long on a fresh machine?",
         "I installed torch 2.7 and get no sound.\n\npip install torch==2.7",
+        "We have torch-2.7.1 on a card of 24.0 GB.\nNothing comes out of our program.",
         _HALF,
         f"{_WHOLE}{_HALF}",
         "C:\\ui>.\\python_embeded\\python.exe -s a.py\n[DONE] scan\n\nC:\\ui>pause\nPress any key to continue . . .\n",
@@ -417,6 +418,9 @@ def test_a_log_without_an_outcome_is_unknown_and_says_what_to_paste(log):
             "2025-01-01 10:00:00 ERROR app: upload failed\n2025-01-01 10:00:05 INFO app: retrying it\n"
             "2025-01-01 10:00:09 INFO app: upload finished\n"
         ),
+        "Epoch 1: 100%|####| 10/10 [00:09<00:00, loss=0.1]\n[rank0]: the group is not destroyed before we end\n",
+        "#5 RUN pip install a\n#5 1.234 Collecting a\n#5 99.1 Successfully installed a-2.5.1\n#5 DONE 99.9s\n",
+        "[00:00.000 --> 00:02.000]  Hello, this is what we heard\n",
         "C:\\ui>run.bat\n[INFO] model saved to out.pt\n\nC:\\ui>pause\nPress any key to continue . . .\n",
         "`flash-attention` package not found, consider it: No module named 'flash_attn'.\nsaved 3 files in 1.2 s\n",
     ],

@@ -77,15 +77,18 @@ _PAUSED = re.compile(
 )
 """What a batch file waits with when what it started is over, however that ended."""
 _OF_A_PROGRAM = re.compile(
-    r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. -]+\]|\w\.\w+:\d+"
+    r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR)\b|\d%|\|.*\||[=~]=|\[[\w:. >-]+\]|\w\.\w+:\d+"
     r"|\b(?:pip3?|uv|conda) install\b|\bpython3? -|^\s*[$>#] ?\S"
     r"|[\w-][-_ ]v?\d+\.\d+|\w=\S|^\s*[+|*-]{3,}|/\w+/\w|\b[A-Z]:\\"
 )
 _OF_A_PERSON = re.compile(
-    r"\b(?:I'm|I've|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me|[Pp]lease help)\b"
+    r"\b(?:I'm|I've|[Hh]elp me|[Pp]lease help)\b"
     r"|\bI (?:am|have|get|got|see|saw|try|tried|can|cannot|can't|do|don't|installed|want|need|run|ran|use|used)\b"
 )
 """Words about a program, which are not its own; and a question, behind what an address asks with."""
+_OF_SEVERAL = re.compile(r"\b(?:[Mm]y|[Ww]e|[Oo]ur)\b")
+"""What a person says as well as a program."""
+_OF_A_RUN = re.compile(r"\d%\||\w\.py:\d+|^\[[\d:. >-]+\]")
 _SENTENCE = re.compile(r"[a-z] [a-z]+ [a-z]+")
 
 
@@ -333,7 +336,8 @@ def _tells_nothing(text: str) -> bool:
         return True
     if begun or any(map(_is_of_a_person, said)):
         return True
-    return not any(line.level or _OF_A_PROGRAM.search(line.text) for line in lines)
+    marks = _OF_A_RUN if any(map(_OF_SEVERAL.search, said)) else _OF_A_PROGRAM
+    return not any(line.level or marks.search(line.text) for line in lines)
 
 
 def _is_of_a_person(text: str) -> bool:

@@ -45,7 +45,7 @@ _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|SEVERE)"
 _CLOCK = r"\d\d?:\d\d:\d\d(?:[.,-]\d+)?"
 _DATE = rf"\d{{4}}[-/]\d\d[-/]\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?"
 _BEFORE = re.compile(
-    rf"(?:(?:#\d+ )?\d+\.\d{{2,3}}|(?:stdout|stderr) [FP]|[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
+    rf"(?:#\d+ \d+\.\d{{0,3}}|\d+\.\d{{2,3}}|(?:stdout|stderr) [FP]|[\w./-]+ +\|(?= )|\[?{_DATE}\]?|\[?{_CLOCK}\]?"
     rf"|[A-Z][a-z]{{2}} +\d+ {_CLOCK} \S+ [\w./-]+(?:\[\d+\])?:"
     rf"|\[(?! ?{_LEVEL} ?\])[\w. :,/-]{{1,40}}\](?:<\w+>)?:?|\[!\]|\(\w+"
     rf" pid=\d+[^)]*\)|##\[error\]|::error::|E (?= {{2}}))(?=\s|$)\s?"
