@@ -618,6 +618,26 @@ def test_what_holds_the_torch_that_is_advised_is_said(target: str, pin: str, say
     assert "must move" not in free.remedy.summary
 
 
+def test_what_brings_the_one_that_holds_the_torch_is_said_too() -> None:
+    pin = by_distribution("torchaudio==2.4.0", "codec", "1.0")
+    plan = [
+        resolved("torch==2.4.0", wanted_by=[require("torch"), by_distribution("torch<2.6", "codec", "1.0")]),
+        resolved("codec==1.0", wanted_by=[by_distribution("codec", "singer", "3")]),
+        resolved("singer==3", wanted_by=[require("singer")]),
+        resolved("torchaudio==2.4.0", wanted_by=[pin]),
+    ]
+    (finding,) = [one for one in found("RES202", *plan, target="windows/x86_64/3.12/xpu") if one.subject == "torch"]
+    assert finding.remedy is not None
+    brought = "(codec 1.0, which comes with `singer` (requirements.txt:1))"
+    assert f"`torch<2.6` {brought} and `torchaudio==2.4.0` {brought} must move with it, or go" in finding.remedy.summary
+    rtx = [replace(plan[0], version=Version("2.4.0+cu121")), *plan[1:]]
+    target = target_of("linux/x86_64/3.10/cuda", gpu="sm_120")
+    held = examine(Examination(target=target, resolution=resolution_of(*rtx)))
+    (other,) = [one for one in held if one.rule == "RES208" and one.subject == "torch"]
+    assert other.remedy is not None
+    assert "`codec` 1.0, which comes with `singer` (requirements.txt:1), asks for `torch<2.6`" in other.remedy.summary
+
+
 @pytest.mark.parametrize("value", ["opencc", ":all:"])
 def test_a_wheel_that_an_option_forbids_is_not_called_missing(value: str) -> None:
     wheel = "opencc-1.4.2-cp311-cp311-manylinux_2_17_x86_64.whl"

@@ -364,6 +364,13 @@ def test_who_brings_one_of_two_that_share_files_is_named() -> None:
     assert [item.what for item in finding.evidence if "->" in item.what] == [
         f"`faster-whisper==1.2` ({require('faster-whisper==1.2').origin}) -> onnxruntime"
     ]
+    assert finding.remedy is not None
+    assert "`onnxruntime` comes with `faster-whisper`: uv leaves it out with `override-dependencies = " in (
+        finding.remedy.summary
+    )
+    (both,) = found("RES203", resolved("onnxruntime==1.20.1"), resolved("onnxruntime-gpu==1.20.1"))
+    assert both.remedy is not None
+    assert "comes with" not in both.remedy.summary
 
 
 def _cv2(name: str, version: str, binary: str) -> dict[str, str]:

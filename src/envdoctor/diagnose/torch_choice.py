@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
+from envdoctor.diagnose.examination import chain_to
 from envdoctor.diagnose.torch_ways import Card, TorchChoice, TorchWay, admits, ways_of
 from envdoctor.diagnose.wheel_facts import COMPANIONS, advice_for_torch, builds_for, shipped_wheel_facts, torches_for
 from envdoctor.model.finding import in_words
@@ -58,7 +59,8 @@ def way_through(examination: Examination, target: Target, architectures: Iterabl
         if wanted is whole and not way.moves:
             return way
     label = label_of(way.index.url) if way.index is not None else None
-    return replace(way, because=way.because + _held_back(others, (label,), card.architecture, target)) if label else way
+    held = _held_back(examination, others, (label,), card.architecture, target) if label else ""
+    return replace(way, because=way.because + held)
 
 
 def _demands_on_torch(examination: Examination) -> list[Requirement]:
@@ -69,16 +71,31 @@ def _demands_on_torch(examination: Examination) -> list[Requirement]:
 
 def held_back(examination: Examination, card: str, target: Target) -> str:
     """Return who of the plan asks for a torch that has no kernels for a card, as a piece of a remedy; else nothing."""
-    return _held_back(_demands_on_torch(examination), builds_for(card, target.arch.value), card, target)
+    demands = _demands_on_torch(examination)
+    return _held_back(examination, demands, builds_for(card, target.arch.value), card, target)
 
 
-def _held_back(demands: Iterable[Requirement], labels: Iterable[str], card: str, target: Target) -> str:
+def _held_back(
+    examination: Examination, demands: Iterable[Requirement], labels: Iterable[str], card: str, target: Target
+) -> str:
     there = [(release, label) for label in labels for release in torches_for(label, card, target.arch.value)]
     if not there:
         return ""
     against = [item for item in demands if not any(admits(item.specifier, *pair) for pair in there)]
-    told = [f"`{str(item.origin).replace(' ', '` ', 1)} asks for `torch{item.specifier}`" for item in against]
+    told = []
+    for item in against:
+        with_it = _coming_with(examination, item)
+        who = f"`{str(item.origin).replace(' ', '` ', 1)}{with_it}{with_it and ','}"
+        told.append(f"{who} asks for `torch{item.specifier}`")
     return f"; {' and '.join(told)}, and must move with it or be left out" if told else ""
+
+
+def _coming_with(examination: Examination, line: Requirement) -> str:
+    """Return with which line the distribution comes that asks this, where no line asks for that one itself."""
+    asked_by, resolution = line.asked_by, examination.resolution
+    chain = chain_to(resolution, asked_by) if asked_by is not None and resolution is not None else None
+    root = chain.root if chain is not None and chain.names[1:] else None
+    return f", which comes with `{root}` ({root.origin})" if root is not None else ""
 
 
 FROM_CONDA = (
@@ -100,8 +117,8 @@ def moved_too(examination: Examination, wanted: str) -> str:
         package = resolution.get(table.subject) if table.object == "torch" and resolution is not None else None
         needed = table.wanted(package.version) if package is not None else None
         if package is not None and needed and (SpecifierSet(needed) & asked).is_unsatisfiable():
-            against += [one for one in package.wanted_by if one.asked_by is None and one.is_pin]
-    told = list(dict.fromkeys(f"`{one.pep508}` ({one.origin})" for one in against))
+            against += [one for one in package.wanted_by if one.is_pin]
+    told = list(dict.fromkeys(f"`{one.pep508}` ({one.origin}{_coming_with(examination, one)})" for one in against))
     return f"; {in_words(told)} must move with it, or go" if told else ""
 
 

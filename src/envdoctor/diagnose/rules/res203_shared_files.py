@@ -24,14 +24,14 @@ both give `cv2`; `cv2.imshow` is there only where the first is installed last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from envdoctor.diagnose.examination import Examination, chain_to
+from envdoctor.diagnose.examination import Chain, Examination, chain_to
 from envdoctor.diagnose.in_place_of import what_to_take
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import Family, shipped_wheel_facts
 from envdoctor.model.candidate import FileKind
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Evidence, Finding, Remedy, Severity, in_words
 from envdoctor.model.resolution import Resolution, ResolvedPackage
 from envdoctor.ports import IndexUnavailable, MetadataUnavailable
 
@@ -103,8 +103,10 @@ def _finding(
     if different:
         count += f", {len(different)} of them with other content,"
     where = f"`{family.tree}/`"
-    kept, _ = what_to_take(examination, family, [item.name for item in found])
+    kept, name = what_to_take(examination, family, [item.name for item in found])
     chains = [chain_to(resolution, item.name) for item in found]
+    asked = [chain for chain in chains if not chain.names[1:]]
+    out = [chain for chain in chains if chain.names[1:] and chain.names[-1] != name and (asked or name)]
     brought = [Evidence(str(chain), "brought in") for chain in chains if chain.root is not None and chain.names[1:]]
     rows = [(path, "other content in each") for path in different or ()]
     rows += [(path, "in each of them") for path in shared or () if path not in (different or ())]
@@ -115,10 +117,20 @@ def _finding(
         message=f"{names} own {count} in {where} {end}",
         severity=severity,
         evidence=(*brought, *(seen or [known])),
-        remedy=Remedy(f"{kept}; in an environment that has both, uninstall both and install one"),
+        remedy=Remedy(f"{kept}; in an environment that has both, uninstall both and install one{_kept_out(out)}"),
         location=chains[-1].location,
         packages=tuple(item.name for item in found),
     )
+
+
+def _kept_out(chains: Sequence[Chain]) -> str:
+    """Return how to keep out what only a dependency brings, as a piece of a remedy."""
+    if not chains:
+        return ""
+    names = [chain.names[-1] for chain in chains]
+    lines = ", ".join(f"\"{name}; sys_platform == 'never'\"" for name in names)
+    brought = in_words([f"`{chain.names[-1]}` comes with `{chain.names[-2]}`" for chain in chains])
+    return f"; {brought}: uv leaves it out with `override-dependencies = [{lines}]` in `[tool.uv]`, pip cannot"
 
 
 def _find(examination: Examination, resolution: Resolution) -> Iterator[Finding]:
