@@ -122,7 +122,7 @@ _TELLING = re.compile(
                 r" found|No such file or directory|Permission denied)"
             ),
             r"[\w.+-]+: command not found$|curl: \((?!0\))\d+\) |failed to create process\.$|Couldn't launch python$",
-            r"(?:qt\.qpa\.plugin: )?Could not (?:load|find) the Qt platform plugin ",
+            r"(?:qt\.qpa\.plugin: )?Could not (?:load|find) the Qt platform plugin |(?:slurmstepd|srun): error: ",
             r"'[^']+' is not recognized as an internal or external command",
             r"\S+ ?: The term '[^']+' is not recognized",
             r"\S*python[\d.]*(?:\.exe)?: (?:can't open file|No module named|Error while)",
