@@ -61,3 +61,45 @@ def test_what_stands_beside_the_versions_is_read_too() -> None:
 def test_a_text_that_is_mostly_something_else_is_none(text: str) -> None:
     with pytest.raises(ListingError):
         read_listing(text, "paste.txt")
+
+
+def test_a_list_that_a_tool_has_made_is_no_report_of_a_person() -> None:
+    rows = "".join(f"package{number} 1.{number}\n" for number in range(40))
+    text = f"Package Version\n------- -------\n{rows}nvidia-cudnn-cu12 9.10.2.21\ntorch 2.8.0\ntorchaudio 2.8.0\n"
+    assert facts_of_paste(text) is None
+    assert facts_of_paste("ctranslate2 4.4.0\nnvidia-cudnn-cu12 9.10.2.21\nwindows-curses 2.3.1\ntorch 2.8.0\n") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("paddlepaddle-gpu==3.1.1\nCUDA 12.9\nRTX 5070 Ti\n", {"paddlepaddle-gpu"}),
+        ("transformers==4.38.1 huggingface-hub==0.21.3\n", {"transformers", "huggingface-hub"}),
+        ("System details:\nPyTorch: 2.7.0\nPython: 3.10\nFlashAttention: 2.7.3\n", {"torch", "flash-attn"}),
+    ],
+)
+def test_pins_among_other_words_are_read(text: str, names: set[str]) -> None:
+    assert {item.name for item in read_listing(text, "paste.txt").distributions} == names
+
+
+def test_conda_lists_of_old_name_what_pip_put_in() -> None:
+    text = (
+        "# Name                    Version                   Build  Channel\n"
+        "python                    3.10.13              h955ad1f_0\nblas 1.0 mkl\n"
+        "torch                     2.1.0                     <pip>\ntorchvision               0.15.2   <pip>\n"
+    )
+    environment = read_listing(text, "paste.txt")
+    assert {item.name: item.installer for item in environment.distributions} == {"torch": "pip", "torchvision": "pip"}
+
+
+@pytest.mark.parametrize(
+    ("label", "backend"),
+    [("+cu124", "cuda"), ("+rocm6.4", "rocm"), ("+xpu", "xpu"), ("+cpu", "unknown"), ("", "unknown")],
+)
+def test_the_build_of_a_listed_torch_tells_the_backend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], label: str, backend: str
+) -> None:
+    (tmp_path / "paste.txt").write_text(f"torch==2.8.0{label}\nnumpy==2.1.0\n", encoding="utf-8")
+    options = ["--target-os", "linux", "--target-arch", "x86_64"]
+    main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "paste.txt"), *options])
+    assert json.loads(capsys.readouterr().out)["target"]["backend"] == backend

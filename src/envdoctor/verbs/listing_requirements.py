@@ -92,7 +92,7 @@ def _is_choice(distributions: Sequence[InstalledDistribution]) -> bool:
     plain = (text for item in distributions for text in item.requires_dist if ";" not in text)
     needed = {canonicalize_name(found[0]) for text in plain if (found := _NAME.match(text))}
     # What `pip list` says of itself stands in whole lists alone.
-    return "pip" not in there and len(needed - there) > max(len(there), 3)
+    return "pip" not in there and len(needed - there) > len(there)
 
 
 def _release(item: InstalledDistribution) -> _Release | None:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from envdoctor.model.build_label import read_label
 from envdoctor.model.compatibility import admits, admitted_minors, nearest_beyond, nearest_known, read_python
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.environment import EnvironmentKind, InstalledEnvironment
@@ -221,7 +222,7 @@ def fitted(target: Target, patient: Patient, choice: TargetChoice) -> Target:
         known = {"x86_64": Arch.X86_64, "amd64": Arch.X86_64, "aarch64": arm, "arm64": arm}
         target = replace(target, arch=known.get(_machine(patient), default))
     if choice.named_backend is None and target.backend is Backend.UNKNOWN:
-        target = replace(target, backend=_backend(patient.facts, target))
+        target = replace(target, backend=_backend(patient.facts, target, patient.environment))
     return _with_measured_level(target, patient, choice)
 
 
@@ -324,8 +325,8 @@ def _machine(patient: Patient) -> str:
     return "aarch64" if own or any(_OF_ARM.search(name) for name in names) else "x86_64"
 
 
-def _backend(facts: Facts, target: Target) -> Backend:
-    """Return what the machine's cards are programmed through, where they leave no choice."""
+def _backend(facts: Facts, target: Target, there: InstalledEnvironment | None = None) -> Backend:
+    """Return what the machine's cards are programmed through, where they, or a listing's torch, leave no choice."""
     if facts.value("zluda.libraries"):
         return Backend.ZLUDA
     vendors = {fact.value for fact in facts.of_cards("vendor")}
@@ -337,4 +338,6 @@ def _backend(facts: Facts, target: Target) -> Backend:
             return typed
     if "amd" in vendors and target.os is OperatingSystem.LINUX:
         return Backend.ROCM
-    return Backend.UNKNOWN
+    listed = there.get("torch") if there is not None and not vendors and not _is_real(there) else None
+    label = read_label(listed.version.partition("+")[2]) if listed is not None else None
+    return label.backend if label is not None and label.backend is not Backend.CPU else Backend.UNKNOWN

@@ -46,7 +46,7 @@ def facts_of_paste(text: str) -> Facts | None:
         for fact in _facts(rows, source):
             found.setdefault(fact.name, fact)
     report = text if is_collect_env(text) else as_collect_env(text)
-    if report is not None:
+    if report is not None and not all(row.startswith(("PyTorch version: ", "[pip3]")) for row in report.splitlines()):
         for fact in facts_of_collect_env(collect_env_fields(report)):
             found.setdefault(fact.name, fact)
     if "NVIDIA-SMI has failed" in text:

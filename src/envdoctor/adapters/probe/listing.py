@@ -37,6 +37,7 @@ from envdoctor.adapters.probe.listing_pastes import (
 )
 from envdoctor.adapters.probe.listing_pip import (
     is_columns,
+    is_frozen,
     read_columns,
     read_freeze,
     read_inspect,
@@ -114,7 +115,7 @@ def _read(text: str, name: str) -> Listing:
     for is_it, read in _TEXTS:
         if is_it(text):
             return read(text, name)
-    if (report := as_collect_env(text)) is not None:
+    if not is_frozen(text) and (report := as_collect_env(text)) is not None:
         return read_collect_env(report, name)
     return read_freeze(text, name)
 

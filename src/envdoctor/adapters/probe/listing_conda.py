@@ -118,7 +118,7 @@ def add_conda_row(listing: Listing, name: str, version: str, build: str, channel
     if name == "python":
         listing.set_python(version)
         return
-    pypi = channel == "pypi" or build.startswith("pypi_")
+    pypi = channel == "pypi" or build.startswith(("pypi_", "<pip>"))  # The last as conda wrote it up to 4.5.
     if not pypi and not _PYTHON_BUILD.search(build):
         return
     called = name if pypi else _NAMES.get(name, name)

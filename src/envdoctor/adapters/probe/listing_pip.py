@@ -11,7 +11,7 @@ from packaging.utils import parse_sdist_filename, parse_wheel_filename
 from envdoctor.adapters.probe.listing_parts import Listing, ListingError, distribution, lines_of
 from envdoctor.model.environment import InstalledDistribution, Interpreter
 
-__all__ = ["is_columns", "read_columns", "read_freeze", "read_inspect", "read_pip_json"]
+__all__ = ["is_columns", "is_frozen", "read_columns", "read_freeze", "read_inspect", "read_pip_json"]
 
 _HEADER = re.compile(r"^[^\S\n]*Package[^\S\n]+Version\b(?P<editable>.*Editable project location)?", re.MULTILINE)
 _PINNED = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*={2,3}\s*([^\s;#,]+)\s*(?:;.*)?$")
@@ -20,6 +20,12 @@ _LEGACY = re.compile(r"([A-Za-z0-9][\w.-]*) \(([^\s,)]+)(?:,[^)]*)?\)$")
 _EDITABLE_COMMENT = re.compile(r"#\s*Editable .*\(([A-Za-z0-9][\w.-]*)==([^\s)]+)\)")
 _EGG = re.compile(r"#egg=([A-Za-z0-9][\w.-]*)")
 _SPECIFIER = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,. -]*\])?\s*(>=|<=|~=|!=|<|>|$)")
+
+
+def is_frozen(text: str) -> bool:
+    """Return whether half of a text's lines and more are those of ``pip freeze``."""
+    rows = [line for _, line in lines_of(text)]
+    return sum(_frozen(row, None) is not None for row in rows) * 2 >= len(rows)
 
 
 def read_freeze(text: str, name: str) -> Listing:
@@ -32,17 +38,24 @@ def read_freeze(text: str, name: str) -> Listing:
             match = _EDITABLE_COMMENT.match(line)
             announced = distribution(match[1], match[2], editable=True) if match else announced
             continue
-        found = _frozen(line, announced)
+        found = [item for part in _pins_of(line) if (item := _frozen(part, announced)) is not None]
         if line.startswith("-e "):
             announced = None
-        if found is not None:
-            listing.distributions.append(found)
+        if found:
+            listing.distributions += found
         elif not line.startswith("-"):
             listing.skip(name, number, line)
             bad = bad or (number, line)
     if bad is not None and len(listing.problems) >= max(1, len(listing.distributions)):
         raise ListingError(name, bad[0], _complaint(bad[1]))
     return listing
+
+
+def _pins_of(line: str) -> list[str]:
+    """Return a line as it is, or the pins of one that has several: ``transformers==4.38.1 huggingface-hub==0.21.3``."""
+    words = line.replace(", ", " ").split()
+    several = len(words) > 1 and all(_PINNED.fullmatch(word) for word in words)
+    return words if several else [line]
 
 
 def _frozen(line: str, announced: InstalledDistribution | None) -> InstalledDistribution | None:

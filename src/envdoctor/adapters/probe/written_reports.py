@@ -9,18 +9,24 @@ from envdoctor.adapters.probe.cards import vendor_of_name
 
 __all__ = ["rows_of_person"]
 
-_BETWEEN = r"\s{0,20}(?::|=(?!=)|\s)\s{0,20}"
+_BETWEEN = r"\s{0,20}(?::|==?(?!=)|\s)\s{0,20}"
 _NAME = r"[A-Za-z][A-Za-z0-9_-]{0,40}"
 _VERSION = r"v?(?P<version>\d{1,4}(?:\.\d{1,8}){1,4}[\w.+]{0,60})"
 _VERSIONED = re.compile(rf"(?P<name>{_NAME})(?:\[[\w,-]{{1,40}}\])?(?: versions?)?{_BETWEEN}{_VERSION}", re.IGNORECASE)
 _HEADED = re.compile(r"(?P<name>[A-Za-z][\w /.()-]{0,40}?)\s{0,20}[:=](?!=)\s{0,20}(?P<said>\S.{0,200})")
 _SYSTEM = re.compile(
-    r"\b(Windows|WSL|Ubuntu|Debian|Fedora|Arch Linux|CentOS|Rocky|Linux|macOS|Darwin)\b", re.IGNORECASE
+    r"\b(Windows|WSL|Ubuntu|Debian|Fedora|Arch Linux|CentOS|Linux|macOS|Darwin)(?=[\s\d(]|$)", re.IGNORECASE
 )
 _CARD = re.compile(r"GPUs?(?: \d| model| name)?|Graphics(?: card)?|Video ?card|Cards?|Device", re.IGNORECASE)
 _MARKS = "-*•>+ \t#"
 _SIGNS = re.compile(r"[*`]{1,3}|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)")
-_SPELT = {"pytorch": "torch", "opencv": "opencv-python", "flash-attention": "flash-attn", "sklearn": "scikit-learn"}
+_SPELT = {
+    "pytorch": "torch",
+    "opencv": "opencv-python",
+    "flash-attention": "flash-attn",
+    "flashattention": "flash-attn",
+    "sklearn": "scikit-learn",
+}
 _KNOWN = frozenset(
     {"accelerate", "auto-gptq", "autoawq", "basicsr", "bitsandbytes", "coremltools", "ctranslate2", "datasets",
      "deepspeed", "detectron2", "diffusers", "einops", "fairseq", "faster-whisper", "flash-attn", "gradio", "gptqmodel",
@@ -39,54 +45,53 @@ _KNOWN = frozenset(
 def rows_of_person(text: str) -> Iterator[str]:
     """Yield what a text says of versions, system and cards in the words of torch's collect_env.
 
-    Nothing comes of a text that is mostly something else, nor of one that names but one distribution.
+    Nothing comes of a text that is mostly something else (what a tool lists, say), nor of a single version.
     """
-    said, all_ = [], 0
+    said, others, all_ = list[str](), 0, 0
     for line in text.splitlines():
         plain = _SIGNS.sub("", line.strip(_MARKS)).strip()
         if not re.search(r"\w", plain):
             continue
+        all_ += 1
         parts = re.split(r"[,;|]\s", plain) if len(plain) < 400 else [plain]
         rows = [row for part in parts for row in _row(part.strip())]
-        all_ += 1
-        said += [rows] if rows else []
-    found = [row for rows in said for row in rows]
-    named = sum(row.startswith(("[pip3]", "PyTorch version: ")) for row in found)
-    if named > 1 and len(said) * 2 > all_:
-        yield from dict.fromkeys(row for row in found if row)
+        others += not any(rows)
+        said += filter(None, rows)
+    named = sum(row.startswith(("[pip3]", "PyTorch version: ")) for row in said)
+    if named and len(said) > 1 and others * 2 < all_ and others < _MOST_OTHERS:
+        yield from dict.fromkeys(said)
+
+
+_MOST_OTHERS = 12
+"""What nobody writes by hand; a tool's list has hundreds of names that say nothing here."""
 
 
 def _row(text: str) -> Iterator[str]:
-    """Yield one row, an empty one for what is said of something else, and nothing for what is no such line."""
+    """Yield what one part of a line says; nothing where that is something else."""
     versioned = _VERSIONED.match(text)
     name = re.sub(r"[_-]+", "-", versioned["name"].lower()) if versioned else ""
     name = _SPELT.get(name, name)
+    headed = _HEADED.match(text)
     if versioned and name == "torch":
         yield f"PyTorch version: {versioned['version']}"
     elif versioned and name == "python":
         yield f"Python version: {versioned['version']}"
     elif versioned and name in _KNOWN:
         yield f"[pip3] {name}=={versioned['version']}"
-    elif headed := _HEADED.match(text):
-        yield from _headed(headed["name"], headed["said"])
-    elif vendor_of_name(text) in ("nvidia", "amd") and len(text) < 60:
+    elif headed and _CARD.fullmatch(headed["name"].strip()):
+        yield from _of_card(re.split(r"[(,]|\bwith\b", headed["said"])[0].strip())
+    elif headed and re.fullmatch(r"(?:Operating )?System|OS|Platform", headed["name"].strip(), re.IGNORECASE):
+        system = _SYSTEM.search(headed["said"])
+        yield from _of_system(system[1]) if system else ()
+    elif not headed and (system := _SYSTEM.match(text)):
+        yield from _of_system(system[1])
+    elif not headed and not versioned and len(text) < 60:
+        yield from _of_card(text)
+
+
+def _of_card(text: str) -> Iterator[str]:
+    if vendor_of_name(text) in ("nvidia", "amd"):
         yield f"GPU 0: {text}"
-    elif system := _SYSTEM.match(text):
-        yield from _of_system(system[1])
-    elif versioned:
-        yield ""
-
-
-def _headed(name: str, said: str) -> Iterator[str]:
-    card = re.split(r"[(,]|\bwith\b", said)[0].strip()
-    if _CARD.fullmatch(name.strip()) and vendor_of_name(card) in ("nvidia", "amd"):
-        yield f"GPU 0: {card}"
-    elif re.fullmatch(r"(?:Operating )?System|OS|Platform", name.strip(), re.IGNORECASE) and (
-        system := _SYSTEM.search(said)
-    ):
-        yield from _of_system(system[1])
-    else:
-        yield ""
 
 
 def _of_system(word: str) -> Iterator[str]:
