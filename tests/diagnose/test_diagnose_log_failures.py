@@ -138,6 +138,19 @@ FATAL = {
         "Jan 12 10:00:02 box systemd[1]: ui.service: Failed with result 'exit-code'."),
         "ui.service: Main process exited",
     ),
+    "a traceback behind a line that has nothing to do with it": (
+        f"INFO:httpx:HTTP Request: GET https://huggingface.co 200 OK\n{_TRACEBACK}foo.MyError: x\nnext step",
+        "foo.MyError: x",
+    ),
+    "the last words of a program that warned before": (
+        f"WARNING:root:no cache\n{_TRACEBACK}OSError: gone\n(venv) u@box:~$ ",
+        "OSError: gone",
+    ),
+    "DeepSpeed's own build": (
+        ("FAILED: async_io.so\n/usr/bin/ld: cannot find -laio: No such file or directory\n"
+        "collect2: error: ld returned 1 exit status\nninja: build stopped: subcommand failed."),
+        "/usr/bin/ld: cannot find -laio",
+    ),
     "a test that failed": (
         "FAILED tests/a.py::b - AssertionError: assert 1 == 2\n=== 1 failed, 3 passed in 3.1s ===",
         "FAILED tests/a.py::b - AssertionError",
@@ -153,6 +166,23 @@ FATAL = {
 HARMLESS = {
     "a warning": "WARNING: Retrying (Retry(total=4)) after connection broken by 'ReadTimeoutError'",
     "a caught traceback of a warning": f"2026-01-01 10:00:00 WARNING x: no cache\n{_TRACEBACK}OSError: gone\nnext step",
+    "a traceback in a debugger's words": (
+        f"DEBUG:torio._extension.utils:Failed to load FFmpeg6 extension.\n{_TRACEBACK}OSError: gone\n\n"
+        f"During handling of the above exception, another exception occurred:\n\n{_TRACEBACK}RuntimeError: x\n"
+        "DEBUG:torio._extension.utils:Loading FFmpeg5"
+    ),
+    "DeepSpeed's trials on Windows": (
+        "test.c\nLINK : fatal error LNK1181: cannot open input file 'aio.lib'\n"
+        'test.c\nLINK : fatal error LNK1181: Eingabedatei "cufile.lib" kann nicht ge\u00f6ffnet werden.'
+    ),
+    "DeepSpeed's trials on Linux": (
+        "/usr/bin/ld: cannot find -laio: No such file or directory\ncollect2: error: ld returned 1 exit status\n"
+        "/opt/conda/compiler_compat/ld: /tmp/tmpx/test.o: in function `main':\n"
+        "test.c:(.text+0x1b): undefined reference to `io_pgetevents'\ncollect2: error: ld returned 1 exit status"
+    ),
+    "an attention that vLLM does without": (
+        "(EngineCore_DP0 pid=1) ERROR 11-10 09:12:11 [fa_utils.py:57] Cannot use FA version 2 is not supported due to x"
+    ),
     "what Python ignores": f"Exception ignored in: <function A.__del__>\n{_TRACEBACK}AttributeError: x",
     "success afterwards": f"{_TRACEBACK}ImportError: no avx2\nRunning on local URL:  http://127.0.0.1:7860",
     "an install that found another way": "ERROR: Failed building wheel for x\nSuccessfully installed x-1.0",

@@ -288,6 +288,6 @@ def _hits(advisory: Advisory, log: LogText) -> Iterator[LogHit]:
 
 def _got_over(advisory: Advisory, log: LogText, course: Course) -> Severity | None:
     """Return how bad it still is what a log shows, None where the program did not get over it each time."""
-    found = [course.got_over(hit.number) for hit in _hits(advisory, log)] if course.ways else []
+    found = [course.got_over(hit.number) for hit in _hits(advisory, log)] if course.ways or course.aside else []
     over = [item for item in found if item is not None]
     return min(over, key=lambda item: item.rank) if over and len(over) == len(found) else None

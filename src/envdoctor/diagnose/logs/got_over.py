@@ -17,7 +17,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Severity
 from envdoctor.shipped import data_file
 
-__all__ = ["ENDS", "WENT_WELL", "Course", "course_of"]
+__all__ = ["ENDS", "WENT_WELL", "Course", "course_of", "is_typed"]
 
 _PUT_IN = r"Successfully installed|Installed \d+ packages? in|Executing transaction: (?:[-\\|/] )?done"
 WENT_WELL = re.compile(
@@ -104,11 +104,15 @@ class Course:
     """The line in which each package was put in last, and the version."""
     brought: frozenset[int] = frozenset()
     """Lines about a module that is not found and that a later install brought."""
+    aside: frozenset[int] = frozenset()
+    """Lines of tracebacks that a program caught and tells of only to who looks for a fault."""
     left: int = 0
     """Where the last failure begins that was not got over; 0 where each was."""
 
     def got_over(self, number: int) -> Severity | None:
         """Return how bad what a line tells still is, None where the log does not show that the program got over it."""
+        if number in self.aside:
+            return Severity.INFO if number > self.left else None
         way, how = (self.left, Severity.INFO) if number in self.brought else self.way(number)
         return how if way >= self.left else None
 
@@ -189,6 +193,11 @@ def _commands(lines: Sequence[LogLine]) -> Iterator[tuple[str, ...] | None]:
             bare = (_BOUND.split(word)[0] for word in words if not word.startswith("-") and "://" not in word)
             command = tuple(word for word in bare if word not in _STARTERS)
         yield command
+
+
+def is_typed(text: str) -> bool:
+    """Return whether a line is a prompt, with or without a command behind it."""
+    return _PROMPT.match(f"{text} ") is not None
 
 
 def _is_end(text: str) -> bool:

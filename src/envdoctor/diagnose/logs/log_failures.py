@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from envdoctor.diagnose.logs.got_over import Course, course_of
+from envdoctor.diagnose.logs.got_over import Course, course_of, is_typed
 from envdoctor.diagnose.logs.log_lines import EXCEPTIONS, LogLine, lines_of_log, plain
 from envdoctor.diagnose.logs.quoted_lines import is_quoted
 from envdoctor.model.dataclass import dataclass
@@ -157,11 +157,34 @@ _CAUSE_BELOW = "(look up to see its traceback):"
 _NOTHING = re.compile(
     r"ERROR: pip's dependency resolver does not currently"
     r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
+    # vLLM takes another attention then.
+    r"|(?:ERROR )?(?:\d\d-\d\d )?(?:\d\d:\d\d:\d\d )?(?:\[\S{0,60}fa_utils\.py:\d+\] )?Cannot use FA version \d"
     # What torch's collect_env asks of the system, in an image without it.
     r"|\S*\bsh: (?:(?:line )?\d+: )?(?:lscpu|lsb_release|sysctl): (?:command )?not found"
 )
 _DOES_WITHOUT = re.compile(r"^Exception ignored in|\bwill not be enabled\b|\b(?:[Pp]roceed|[Cc]ontinu)ing without\b")
 """What a program says before the traceback of what it does without."""
+_OF_FAILING = re.compile(
+    r"\b(?:fail\w*|errors?|exceptions?|caught|catch\w*|unable|can ?not|can't|not|no|without|missing|skip\w*|ignor\w*"
+    r"|unavailable|disabl\w*|problems?|invalid|broken|crash\w*|unexpected\w*|trouble|went wrong|traceback)\b|n't\b"
+    r"|\u5931\u8d25|\u9519\u8bef|\u5f02\u5e38|\u65e0\u6cd5",
+    re.IGNORECASE,
+)
+"""What a logger says whose record has a traceback; any other line only happens to stand before one."""
+_CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
+_AFTERMATH = re.compile(
+    r"Press any key|\u8bf7\u6309\u4efb\u610f\u952e|CUDA kernel errors might|For debugging consider"
+    r"|Compile with `?TORCH_USE|Device-side assert|Exception ignored in|sys:1: |\^C|wandb: |ERROR conda\."
+)
+"""What comes after the end of a program, or belongs to the message."""
+_PROBE = re.compile(
+    r"LINK : fatal error LNK1181: .*\b(?:aio|cufile)\.lib|\S*\bld: cannot find -l(?:aio|cufile)\b"
+    r"|(?:\S*\bld: )?(?:\S*/)?test\.[co]:\(\.text\S*\): undefined reference to "
+    r"|(?:\S*\bld: )?\S*/libcufile\.so\S*: undefined reference to "
+)
+"""What compiler and linker say of the small programs with which DeepSpeed finds out what it may build later."""
+_HEADER = "Traceback (most recent call last)"
+_OF_SEARCHING = ("trace", "debug")
 _OF_A_FRAME = ('File "', "[Previous line repeated")
 
 
@@ -184,7 +207,8 @@ class _Told:
     number: int
     text: str
     weight: int
-    """3: an exception that ended a traceback; 2: any other that says what failed; 1: a wrapper."""
+    """3: an exception that ended a traceback; 2: any other that says what failed; 1: a wrapper; 0: caught, and told of
+    only to who looks for a fault."""
     begin: int
 
 
@@ -192,7 +216,7 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
     """Return the failures that a log ends in, first to last; those that success followed are left out."""
     if not _MAY_TELL.search(plain(text)):
         return ()
-    told = _read(text)[1]
+    told = [item for item in _read(text)[1] if item.weight]
     if not told:
         return ()
     course = course_of_log(text)
@@ -205,7 +229,9 @@ def failures_of(text: str) -> tuple[LogFailure, ...]:
 def course_of_log(text: str) -> Course:
     """Return what the log's program went on to do after its failures."""
     lines, told = _read(text)
-    return course_of(lines, [(item.begin, item.number) for item in told])
+    course = course_of(lines, [(item.begin, item.number) for item in told if item.weight])
+    aside = (number for item in told if not item.weight for number in range(item.begin, item.number + 1))
+    return replace(course, aside=frozenset(aside))
 
 
 @lru_cache(maxsize=2)
@@ -215,17 +241,20 @@ def _read(text: str) -> tuple[Sequence[LogLine], Sequence[_Told]]:
 
 
 def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
-    at = 0
+    at, caught = 0, False
     while at < len(lines):
         line = lines[at]
         if "Traceback (most recent call last)" in line.text and not _ends_a_header(line.text):
             end = _end_of_traceback(lines, at)
-            if not _is_caught(lines, at) and not _NO_FAILURE.match(lines[end].text):
+            caught = _is_caught(lines, at) or (caught and lines[at - 1].text.startswith(_CHAIN))
+            if not caught and not _NO_FAILURE.match(lines[end].text):
                 weight = 1 if _WRAPPER.match(lines[end].text) else 3
                 yield _Told(lines[end].number, _with_cause(lines, end), weight, line.number)
+            elif caught and lines[at - 1].level in _OF_SEARCHING:
+                yield _Told(lines[end].number, "", 0, line.number)
             at = end + 1
             continue
-        if line.is_grave or _MAY_TELL.search(line.text):
+        if (line.is_grave or _MAY_TELL.search(line.text)) and not _is_of_probe(lines, at):
             weight = _weight(line)
             if weight and not (_EXCEPTION.match(line.text) and is_quoted(lines, at)):
                 yield _Told(line.number, _with_message(lines, at), weight, line.number)
@@ -297,7 +326,31 @@ def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
         return False  # One that logs what another prints does so line by line; its own message has one beginning.
     if lines[at].is_mild:
         return True
-    return before is not None and (before.is_mild or _DOES_WITHOUT.search(before.text) is not None)
+    if before is None or _DOES_WITHOUT.search(before.text):
+        return before is not None
+    return before.is_mild and _OF_FAILING.search(before.text) is not None and _goes_on(lines, at)
+
+
+def _goes_on(lines: Sequence[LogLine], at: int) -> bool:
+    """Return whether the program prints more after a traceback and those that are chained to it."""
+    end = _end_of_traceback(lines, at)
+    while end + 2 < len(lines) and lines[end + 1].text.startswith(_CHAIN) and lines[end + 2].text.startswith(_HEADER):
+        end = _end_of_traceback(lines, end + 2)
+    for line in lines[end + 1 :]:
+        if is_typed(line.text):
+            return False
+        if not (_AFTERMATH.match(line.text) or _WRAPPER.match(line.text) or line.indent > lines[at].indent):
+            return True
+    return False
+
+
+def _is_of_probe(lines: Sequence[LogLine], at: int) -> bool:
+    """Return whether a line tells how a trial of DeepSpeed's ended: nothing that is built fails with it."""
+    first = at - 1 if at and lines[at].text.startswith("collect2: error") else at
+    if not _PROBE.match(lines[first].text):
+        return False
+    rest = (line.text for line in lines[first + 1 : first + _NEAR] if not line.text.startswith("collect2: error"))
+    return not any(map(_WRAPPER.match, rest))
 
 
 def is_exception(text: str) -> bool:
