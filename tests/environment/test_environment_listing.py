@@ -326,6 +326,12 @@ def test_a_terminals_colours_are_no_part_of_a_listing():
         ("# packages in environment at /Users/u/miniforge3:\n#\nnumpy  1.26.4  py311_0  conda-forge\n", "darwin"),
         ("numpy==1.26.4\na @ file:///C:/x/a-1.whl\nb @ file:///home/u/b-1.whl\n", None),
         ("numpy==1.26.4\nc @ git+https://git.example/home/u/c\n", None),
+        # What conda-forge builds for every system it builds on Linux.
+        (
+            "a @ file:///D:/bld/a_1652464130670/work/dist\nb @ file:///home/conda/artifacts/b_1603108395799/work\n",
+            "win32",
+        ),
+        ("numpy==1.26.4\nb @ file:///home/conda/artifacts/b_1603108395799/work\n", "linux"),
     ],
 )
 def test_the_paths_in_a_listing_tell_its_system(text: str, platform: str | None):

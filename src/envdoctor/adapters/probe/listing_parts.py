@@ -185,9 +185,13 @@ _PATHS = {
     "linux": re.compile(r"(?<![\w.:/\\])(?:file://)?/(?:home|root|mnt/[a-z])/"),
 }
 """Folders that only one system has: in prompts, in conda's head line, in the places of editable installs."""
+_BUILT_ON_LINUX = re.compile(r"file:///home/\S{1,300}_\d{10,13}/work(?![\w.-])")
+"""Where conda's channels build for Linux, and what is for every system: a listing of Windows' has such, too."""
 
 
 def platform_of_paths(text: str) -> str | None:
     """Return the system whose paths stand in ``text``, None where there are none or those of several systems."""
-    found = [platform for platform, pattern in _PATHS.items() if pattern.search(text)]
-    return found[0] if len(found) == 1 else None
+    for said in (_BUILT_ON_LINUX.sub("", text), text):
+        if found := [platform for platform, pattern in _PATHS.items() if pattern.search(said)]:
+            return found[0] if len(found) == 1 else None
+    return None
