@@ -819,7 +819,7 @@ def test_the_group_of_a_command_is_no_package(read_files, tool):
 def test_a_command_is_named_as_its_tool_is_called(read_files):
     text = "conda create -n x python=3.10 -y\nuv pip install six\npython -m pip install attrs\nmamba install faiss\n"
     commands = read_files({"a.sh": text}, at="a.sh").commands
-    said = ["conda create -n x python=3.10 -y", "uv pip install six", "pip install attrs", "conda install faiss"]
+    said = ["conda create -n x python=3.10 -y", "uv pip install six", "pip install attrs", "mamba install faiss"]
     assert [command.said for command in commands] == said
 
 

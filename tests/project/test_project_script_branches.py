@@ -213,6 +213,49 @@ def test_a_branch_for_another_card_gives_way_where_it_says_so(read_files, name, 
     assert names(project) == asked
 
 
+FLAGS = {
+    '[ "$USE_CUDA" = true ]': {"cuda"},
+    "[[ $USE_GPU == 1 ]]": {"cuda", "rocm"},
+    '[ "$USE_GPU" = 0 ]': {"cpu"},
+    "$CPU_ONLY": {"cpu"},
+    '[ -n "$CUDA_HOME" ]': {"cuda"},
+    '[ -z "$CUDA_HOME" ]': {"cpu", "rocm"},
+    "! $NO_CUDA": {"cuda"},
+    '[ "$CUDA_VERSION" = 11.8 ]': {"cuda", "rocm", "cpu"},
+    'if "%USE_CUDA%"=="1" (': {"cuda"},
+    "if not defined CUDA_PATH (": {"cpu", "rocm"},
+    'if /i "%CPU%"=="y" (': {"cpu"},
+    "if ($Cpu) {": {"cpu"},
+    "if (-not $UseCuda) {": {"cpu", "rocm"},
+    "if ($UseGpu -eq $true) {": {"cuda", "rocm"},
+}
+
+
+@pytest.mark.parametrize("asks", FLAGS)
+def test_a_variable_that_is_asked_whether_it_is_true_may_have_a_card_in_its_name(read_files, asks):
+    name, ends = ("a.ps1", "}") if asks.endswith("{") else ("a.bat", ")") if asks.endswith("(") else ("a.sh", "")
+    text = f"{asks}\n  pip install a\n{ends} else {asks[-1]}\n  pip install b\n{ends}\n"
+    text = text if ends else f"if {asks}; then\n  pip install a\nelse\n  pip install b\nfi\n"
+    for backend in ("cuda", "rocm", "cpu"):
+        project = read_files({name: text}, at=name, target_backend=backend)
+        assert names(project) == ["a" if backend in FLAGS[asks] else "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked"),
+    [
+        ("a.sh", "M=${1:-full}\nif [ $M = lite ]; then pip install a; else pip install b; fi\n", ["b"]),
+        ("a.sh", "M=full\nif [ $M != full ]; then pip install a; else pip install b; fi\n", ["b"]),
+        ("a.sh", "M=0\n[ $M = 1 ] && pip install a\npip install b\n", ["b"]),
+        ("a.sh", "M=0\nif x; then M=1; fi\n[ $M = 1 ] && pip install a\npip install b\n", ["a", "b"]),
+        ("Dockerfile", "FROM x\nARG M=2\nRUN if [ $M = 1 ]; then pip install a; else pip install b; fi\n", ["b"]),
+        ("Dockerfile", "FROM x\nARG M=cuda\nRUN if [ $M = rocm ]; then pip install a; else pip install b; fi\n", ["a"]),
+    ],
+)
+def test_a_test_of_known_values_is_decided_but_not_against_the_target_s_card(read_files, name, text, asked):
+    assert names(read_files({name: text}, at=name, target_backend="rocm")) == asked
+
+
 BY_PROCESSOR = (
     ("a.sh", 'if [ "$(uname -m)" = "{0}" ]; then\n  pip install a\nelse\n  pip install b\nfi\n'),
     ("a.sh", "case $(uname -m) in\n  {0}) pip install a ;;\n  *) pip install b ;;\nesac\n"),

@@ -45,6 +45,17 @@ _EQUALS = re.compile(
 )
 _FILE = re.compile(r"\bexist\b|(?:^|\s)-[a-zL]\s|\btest-path\b", re.I)
 """A question for a file, whose name says nothing of the machine."""
+_FLAG = re.compile(
+    r"(?:[$%]\{?(?:env:)?|\bdefined\s+)(?P<name>\w+)[%}\"']*"
+    r"(?:\s{0,9}(?:={1,2}|-i?eq|\bequ)\s{0,9}[\"']?\$?(?P<value>\w+)|[\s)\]]*$)",
+    re.I,
+)
+"""A variable that is asked whether it is there, or true."""
+_YES, _NO = frozenset({"1", "true", "yes", "y", "on"}), frozenset({"0", "false", "no", "n", "off"})
+_WITHOUT = frozenset({"no", "not", "without", "skip", "disable"})
+_WORDS = re.compile(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])")
+_PLAIN = re.compile(r"\s*(?:\[\[?|test) (?P<one>[\w.-]+) (?P<sign>!=|={1,2}) (?P<other>[\w.-]+)(?: \]\]?)?\s*$")
+"""A test in which the values of all variables are known."""
 _TURNED = re.compile(r"!|\bnot(?:like|match)?\b|-i?ne\b|\bneq\b|-z\b", re.I)
 _OR, _AND = re.compile(r"\|\||\s-or?\s", re.I), re.compile(r"&&|\s-a(?:nd)?\s", re.I)
 
@@ -83,8 +94,14 @@ class JudgedFor:
             named = {name for name, words in kinds if words.search(asked)}
             if own and named and (own in named) is turned:
                 return False
+        named, says_no = _flagged(asked)
+        if backend and named and (backend in named) is (turned is not says_no):
+            return False
         backends = _backends(compared(asked))
-        return not backend or not backends or backend in backends
+        if backend and backends:
+            return backend in backends
+        plain = _PLAIN.match(asked)
+        return plain is None or (plain["one"] == plain["other"]) is (plain["sign"] != "!=")
 
     def is_served(self, commands: str) -> bool:
         """Return whether commands install not only builds for other makers' cards, or wheels for other Pythons."""
@@ -96,8 +113,19 @@ class JudgedFor:
 
     def is_named(self, label: str) -> bool | None:
         """Return whether the words of a label name the target's backend, None where they name none."""
-        backends = _backends(re.split(r"[_\W]+|(?<=[a-z0-9])(?=[A-Z])", label))
+        backends = _backends(_WORDS.split(label))
         return self.backend in backends if backends and self.backend in _ALONE else None
+
+
+def _flagged(asked: str) -> tuple[set[str], bool]:
+    """Return the backends in the name of a variable that is asked whether it is true, and whether it is to be false."""
+    match = _FLAG.search(asked)
+    value = (match["value"] or "").lower() if match is not None else ""
+    if match is None or (value and value not in _YES and value not in _NO):
+        return set(), False
+    words = _WORDS.split(match["name"].lower() if "_" in match["name"] else match["name"])
+    named = _backends(words) | ({"cuda", "rocm", "xpu"} if "gpu" in map(str.lower, words) else set())
+    return named, (value in _NO) is not any(word.lower() in _WITHOUT for word in words)
 
 
 def looks_for_card(command: str) -> bool:
