@@ -87,6 +87,12 @@ def test_a_plan_and_an_environment_are_asked_apart() -> None:
         ("ADV420", {"installed": ["torch==2.6.0", "torchao==0.18.0"]}, "Take torchao 0.17", "0.12"),
         ("ADV439", {"installed": ["torch==2.7.1", "triton-windows==3.2.0"], "gpu": "sm_75"}, "torch 2.6", "==3.3"),
         ("ADV439", {"installed": ["torch==2.7.1", "triton-windows==3.2.0"], "gpu": "sm_86"}, "==3.3", "torch 2.6 w"),
+        (
+            "ADV439",
+            {"installed": ["torch==2.15.0", "triton-windows==3.8.0.post29"]},
+            "is for torch ==2.14.*",
+            "of the line",
+        ),
         ("ADV450", {"plan": ["jax==0.7.1", "jaxlib==0.7.1"]}, "jax[cuda12]", "jax[cuda13]"),
         ("ADV451", {"plan": ["jax==0.4.20", "jaxlib==0.4.38"]}, "jaxlib==0.4.20", "JAX's own list"),
         # The index has no jaxlib 0.4.14.

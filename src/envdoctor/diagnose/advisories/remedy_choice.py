@@ -97,8 +97,9 @@ def _of_table(table: VersionTable | None, side: str, situation: Situation) -> st
     subject = situation.scene.get(table.subject) if table else None
     if table is None or subject is None:
         return None
-    wanted, there = table.wanted(subject.version), _value(table.object, situation)
+    there, beside = _value(table.object, situation), situation.scene.get(table.object)
     known = Version(there) if there and there != "?" else None
+    wanted = table.wanted(subject.version, known, series=subject.goes_by_series(beside))
     if wanted is not None and known is not None and table.fits(wanted, known):
         return None
     if side == "object":
