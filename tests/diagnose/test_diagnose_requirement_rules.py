@@ -313,6 +313,16 @@ def test_a_newer_glibc_or_macos_that_has_a_file_is_named(target: str, file: str,
     assert ("no Python helps" in finding.remedy.summary) is not bool(said)
 
 
+def test_of_the_versions_those_are_named_that_the_other_python_has() -> None:
+    files = [f"demo-0.{minor}-cp38-cp38-manylinux1_x86_64.whl" for minor in (2, 3)]
+    files += ["demo-0.1-cp36-cp36m-macosx_10_9_x86_64.whl", "demo-0.7-cp39-cp39-macosx_10_9_x86_64.whl"]
+    conflicts = (Conflict("C1", (line("demo"),), Clash("demo", (ClashSide(line("demo")),))),)
+    target = target_of("linux/x86_64/3.11/cpu")
+    (finding,) = found("RES101", conflicts=conflicts, target=target, index=MemoryIndex({"demo": files}))
+    assert finding.remedy
+    assert finding.remedy.summary.startswith("Python 3.8 has `demo` 0.2 to 0.3 on linux x86_64")
+
+
 def test_the_newest_python_that_has_all_the_pins_is_named() -> None:
     files = {
         "torch": [f"torch-2.3.0-cp3{minor}-cp3{minor}-win_amd64.whl" for minor in (9, 10, 11, 12)],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from packaging.tags import Tag
@@ -16,7 +16,7 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import in_words
 from envdoctor.model.target import Target
 
-__all__ = ["Reach", "pythons_in_words", "reach_of", "span_in_words"]
+__all__ = ["Reach", "pythons_in_words", "reach_of", "span_in_words", "with_file"]
 
 _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"), ("musllinux", "Linux (musl)"))
 _MACHINES = (
@@ -55,6 +55,15 @@ def reach_of(files: Iterable[DistributionFile], target: Target) -> Reach:
     source = any(file.kind is FileKind.SDIST for file in kept)
     level, there = (None, ()) if pythons else _level(kept, target)
     return Reach(pythons, tuple(sorted(platforms)), source, level, there)
+
+
+def with_file(
+    versions: Iterable[Version], files: Mapping[Version, Iterable[DistributionFile]], reach: Reach, target: Target
+) -> tuple[Version, ...]:
+    """Return the versions that have a file for one of the Pythons that are reached, all of them where none is."""
+    kept = tuple(versions)
+    others = [target.for_python(python) for python in reach.pythons]
+    return tuple(one for one in kept if any(can_use(file, other) for file in files[one] for other in others)) or kept
 
 
 def _pythons(files: Sequence[DistributionFile], target: Target) -> tuple[tuple[int, int], ...]:

@@ -29,7 +29,7 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import Reach, pythons_in_words, reach_of, span_in_words
+from envdoctor.diagnose.file_reach import Reach, pythons_in_words, reach_of, span_in_words, with_file
 from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
@@ -89,9 +89,9 @@ def _read(examination: Examination, conflict: Conflict) -> _Files | None:
     )
     above = [item for item in usable if item > asked[-1]]
     below = [item for item in usable if item < asked[0]]
-    nearest = (below[-1] if below else None, above[0] if above else None)
-    newest = above[-1] if len(above) > 1 else None
-    return _Files(target, tuple(asked), reach, *nearest, newest, _plain(index, conflict.clash.package, target))
+    nearest = (below[-1] if below else None, above[0] if above else None, above[-1] if len(above) > 1 else None)
+    there = with_file(asked, by_version, reach, target)
+    return _Files(target, there, reach, *nearest, _plain(index, conflict.clash.package, target))
 
 
 def _plain(index: Index, name: str, target: Target) -> str:
