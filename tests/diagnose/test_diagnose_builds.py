@@ -25,7 +25,7 @@ from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.torch_choice import advice_for_card
 from envdoctor.diagnose.wheel_facts import advice_for_torch
-from envdoctor.model.build_label import read_label
+from envdoctor.model.build_label import read_label, torch_of_label
 from envdoctor.model.candidate import BuildRisk
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.finding import Finding, Severity
@@ -671,3 +671,39 @@ def test_a_version_with_a_wheel_is_advised_where_what_asks_admits_it(asks: str, 
     (finding,) = found("RES102", plan, target="linux/x86_64/3.11/cuda", index=MemoryIndex({"av": files}))
     assert finding.remedy is not None
     assert said in finding.remedy.summary
+
+
+@pytest.mark.parametrize(
+    ("label", "torch"),
+    [
+        ("cu12torch2.6cxx11abifalse", "==2.6.*"),
+        ("cu128torch2.10.0.post1", "==2.10.*"),
+        ("torch2.8", "==2.8.*"),
+        ("cu128torch2.9.0andhigher.post4", ">=2.9.dev0"),
+        ("pt25cu124", "==2.5.*"),
+        ("cu124.torch26", "==2.6.*"),
+        ("torch210", None),  # 2.1.0, or 2.10
+        ("cu124", None),
+        (None, None),
+    ],
+)
+def test_a_label_may_name_the_torch_that_it_is_for(label: str | None, torch: str | None) -> None:
+    assert torch_of_label(label) == torch
+
+
+@pytest.mark.parametrize(
+    ("pin", "told"),
+    [
+        ("flash-attn==2.7.4.post1+cu12torch2.6cxx11abifalse", True),
+        ("flash-attn==2.8.3+cu12torch2.8cxx11abitrue", False),
+        ("sageattention==2.2.0+cu128torch2.7.1.post1", True),
+        ("sageattention==2.2.0+cu128torch2.6.0andhigher", False),
+        ("flash-attn==2.8.3", False),
+    ],
+)
+def test_what_names_another_torch_in_its_label_is_told(pin: str, told: bool) -> None:
+    pins = [pin, "torch==2.8.0+cu128"]
+    installed = examine(examination_of({"installed": pins, "target": CUDA}))
+    assert ["ABI008" for item in installed if item.rule == "ABI008"] == ["ABI008"] * told
+    planned = found("RES201", *map(resolved, pins), target=CUDA)
+    assert [item.subject for item in planned] == [pin.partition("==")[0]] * told

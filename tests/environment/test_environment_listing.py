@@ -292,8 +292,11 @@ def test_what_stands_around_pips_json_is_left_out(text: str):
 
 def test_the_system_information_of_a_web_ui_is_a_listing():
     """It holds what `pip freeze` prints as a list of texts."""
-    text = '{"Platform": "Windows-10", "Packages": ["torch==2.1.2+cu121", "xformers==0.0.27"]}'
+    packages = '"Packages": ["torch==2.1.2+cu121", "xformers==0.0.27"]'
+    text = f'{{"Platform": "Windows-10-10.0.22631-SP0", "Python": "3.10.6", {packages}}}'
     assert versions(text) == {"torch": "2.1.2+cu121", "xformers": "0.0.27"}
+    environment = read_listing(text, "sysinfo.json")
+    assert (environment.told.platform, environment.python) == ("win32", (3, 10))
 
 
 def test_more_text_after_json_is_told_with_its_line():

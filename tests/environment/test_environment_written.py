@@ -74,6 +74,8 @@ def test_a_list_that_a_tool_has_made_is_no_report_of_a_person() -> None:
     ("text", "names"),
     [
         ("paddlepaddle-gpu==3.1.1\nCUDA 12.9\nRTX 5070 Ti\n", {"paddlepaddle-gpu"}),
+        ("paddlepaddle-gpu==3.1.1\nthing==1.0\nCUDA 12.9\nRTX 5070 Ti\nWindows 11\n", {"paddlepaddle-gpu", "thing"}),
+        ("Python: 3.10\nmediapipe 0.10.11\nprotobuf 4.23.2\nninja 1.11.1\n", {"mediapipe", "protobuf"}),
         ("transformers==4.38.1 huggingface-hub==0.21.3\n", {"transformers", "huggingface-hub"}),
         ("System details:\nPyTorch: 2.7.0\nPython: 3.10\nFlashAttention: 2.7.3\n", {"torch", "flash-attn"}),
     ],

@@ -13,14 +13,21 @@ from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import PackageView, Place, Scene, scenes
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
-from envdoctor.model.build_label import BuildLabel, read_label
+from envdoctor.model.build_label import BuildLabel, read_label, torch_of_label
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.target import Backend
 from envdoctor.model.version_table import VersionTable, contains
 from envdoctor.shipped import couplings, data_file
 
-__all__ = ["PAIR_TABLES", "builds_apart", "built_for_numpy1", "misfits", "plan_scene"]
+__all__ = [
+    "PAIR_TABLES",
+    "builds_apart",
+    "built_for_another_torch",
+    "built_for_numpy1",
+    "misfits",
+    "plan_scene",
+]
 
 
 PAIR_TABLES = tuple(table.name for table in couplings())
@@ -95,6 +102,15 @@ def _admitted_by_metadata(scene: Scene, subject: PackageView, object_: PackageVi
 
 def _names_later(clause: Specifier, wanted: str) -> bool:
     return not contains(wanted, Version(clause.version.removesuffix(".*")))
+
+
+def built_for_another_torch(scene: Scene) -> Iterator[tuple[PackageView, str]]:
+    """Yield what says in its label that it was built for another torch than the one of the scene, and for which."""
+    torch = scene.get("torch")
+    for view in scene.packages.values() if torch is not None else ():
+        wanted = torch_of_label(view.version.local)
+        if torch is not None and wanted is not None and not contains(wanted, torch.version):
+            yield view, wanted.replace(".dev0", "")
 
 
 def builds_apart(companion: PackageView, torch: PackageView) -> tuple[BuildLabel, BuildLabel] | None:

@@ -14,7 +14,7 @@ from packaging.version import Version
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.target import Backend
 
-__all__ = ["BuildLabel", "LabelLife", "label_in_source", "read_label"]
+__all__ = ["BuildLabel", "LabelLife", "label_in_source", "read_label", "torch_of_label"]
 
 _OWN_VERSION = re.compile(r"__version__\s*=\s*['\"][^'\"+]*(?:\+([\w.]*))?['\"]")
 _OWN_CUDA = re.compile(r"^cuda\s*(?::[^=]*)?=\s*(?:['\"]([\d.]+)['\"]|None)", re.MULTILINE)
@@ -79,6 +79,23 @@ def read_label(label: str | None) -> BuildLabel | None:
         minor = (int(digits[-1]),) if len(digits) > 2 or int(digits) > 49 else ()
         return BuildLabel(Backend.CUDA, (int(digits[:-1]) if minor else int(digits), *minor))
     return BuildLabel(Backend.CUDA) if _NVIDIA.search(text) else None
+
+
+_TORCH = re.compile(
+    r"torch(\d)\.(\d{1,2})(?!\d)[\d.]{0,8}(andhigher)?|(?:torch|(?:^|\.)pt)(\d)(\d)(?=cu|cpu|rocm|cxx|\.|$)"
+)
+
+
+def torch_of_label(label: str | None) -> str | None:
+    """Return the releases of torch that a builder's label says it is for, ``==2.6.*``; None where it names none.
+
+    ``cu12torch2.6cxx11abifalse`` and ``pt25cu124`` do, and ``cu128torch2.9.0andhigher`` names the oldest.
+    """
+    found = _TORCH.search((label or "").lower())
+    if found is None:
+        return None
+    major, minor = found[1] or found[4], found[2] or found[5]
+    return f">={major}.{minor}.dev0" if found[3] else f"=={major}.{minor}.*"
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,8 +91,11 @@ def _is_choice(distributions: Sequence[InstalledDistribution]) -> bool:
     there = {item.name for item in distributions}
     plain = (text for item in distributions for text in item.requires_dist if ";" not in text)
     needed = {canonicalize_name(found[0]) for text in plain if (found := _NAME.match(text))}
-    # What `pip list` says of itself stands in whole lists alone.
-    return "pip" not in there and len(needed - there) > len(there)
+    # What `pip list` says of itself is the last that somebody cuts out.
+    return len(needed - there) > (max(len(there), _FEW) if "pip" in there else len(there))
+
+
+_FEW = 8
 
 
 def _release(item: InstalledDistribution) -> _Release | None:

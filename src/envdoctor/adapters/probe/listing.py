@@ -158,7 +158,11 @@ def _read_json(text: str, name: str) -> Listing:
     lines = document.get("Packages") if isinstance(document, dict) else None
     if isinstance(lines, list) and lines and all(isinstance(item, str) for item in lines):
         # The system information of a web UI for Stable Diffusion.
-        return read_freeze("\n".join(lines), name)
+        listing = read_freeze("\n".join(lines), name)
+        listing.set_python(str(document.get("Python", "")))
+        system = re.match(r"Windows|Linux|macOS|Darwin", str(document.get("Platform", "")))
+        listing.set_platform({"Windows": "win32", "Linux": "linux"}.get(system[0], "darwin") if system else "")
+        return listing
     raise ListingError(name, 1, "this JSON is neither of `pip list`, `pip inspect` nor `conda list`")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from envdoctor.adapters.probe.cards import vendor_of_name
+from envdoctor.shipped import data_file
 
 __all__ = ["rows_of_person"]
 
@@ -27,19 +28,12 @@ _SPELT = {
     "flashattention": "flash-attn",
     "sklearn": "scikit-learn",
 }
-_KNOWN = frozenset(
-    {"accelerate", "auto-gptq", "autoawq", "basicsr", "bitsandbytes", "coremltools", "ctranslate2", "datasets",
-     "deepspeed", "detectron2", "diffusers", "einops", "fairseq", "faster-whisper", "flash-attn", "gradio", "gptqmodel",
-     "huggingface-hub", "insightface", "intel-extension-for-pytorch", "jax", "jaxlib", "keras", "librosa", "lightning",
-     "llama-cpp-python", "llvmlite", "mlx", "mmcv", "mmdet", "mmengine", "numba", "numpy", "onnx", "onnxruntime",
-     "onnxruntime-directml", "onnxruntime-gpu", "openai-whisper", "opencv-python", "opencv-python-headless", "optimum",
-     "paddleocr", "paddlepaddle", "paddlepaddle-gpu", "pandas", "peft", "pillow", "protobuf", "pydantic",
-     "pytorch-lightning", "safetensors", "sageattention", "scikit-learn", "scipy", "sentence-transformers", "sglang",
-     "spacy", "tensorflow", "tensorflow-gpu", "timm", "tokenizers", "torch", "torch-directml", "torchao", "torchaudio",
-     "torchcodec", "torchtext", "torchvision", "transformers", "triton", "triton-windows", "trl", "ultralytics",
-     "unsloth", "vllm", "whisperx", "xformers"}
+_FURTHER = frozenset(
+    {"auto-gptq", "autoawq", "detectron2", "gptqmodel", "intel-extension-for-pytorch", "mlx", "mmcv", "mmdet",
+     "mmengine", "paddleocr", "paddlepaddle", "paddlepaddle-gpu", "sageattention", "sglang", "tensorflow-gpu",
+     "torchao", "torchtext", "unsloth"}
 )  # fmt: skip
-"""Only these are taken for distributions: `CUDA: 12.4`, `ComfyUI: 0.3.10` and `Driver: 551.23` stand beside them."""
+_PROGRAMS = frozenset({"cmake", "ninja"})
 
 
 def rows_of_person(text: str) -> Iterator[str]:
@@ -58,7 +52,7 @@ def rows_of_person(text: str) -> Iterator[str]:
         others += not any(rows)
         said += filter(None, rows)
     named = sum(row.startswith(("[pip3]", "PyTorch version: ")) for row in said)
-    if named and len(said) > 1 and others * 2 < all_ and others < _MOST_OTHERS:
+    if named and len(said) > 1 and others * 2 <= all_ and others < _MOST_OTHERS:
         yield from dict.fromkeys(said)
 
 
@@ -76,7 +70,7 @@ def _row(text: str) -> Iterator[str]:
         yield f"PyTorch version: {versioned['version']}"
     elif versioned and name == "python":
         yield f"Python version: {versioned['version']}"
-    elif versioned and name in _KNOWN:
+    elif versioned and ("==" in versioned[0] or _is_known(name)):
         yield f"[pip3] {name}=={versioned['version']}"
     elif headed and _CARD.fullmatch(headed["name"].strip()):
         yield from _of_card(re.split(r"[(,]|\bwith\b", headed["said"])[0].strip())
@@ -87,6 +81,12 @@ def _row(text: str) -> Iterator[str]:
         yield from _of_system(system[1])
     elif not headed and not versioned and len(text) < 60:
         yield from _of_card(text)
+
+
+def _is_known(name: str) -> bool:
+    """Return whether a name is a distribution's: beside them stand `CUDA: 12.4`, `ComfyUI: 0.3.10`, `Driver: 551.23`."""
+    known: list[str] = data_file("known-names")["names"]["known"]
+    return (name in known and name not in _PROGRAMS) or name in _FURTHER
 
 
 def _of_card(text: str) -> Iterator[str]:

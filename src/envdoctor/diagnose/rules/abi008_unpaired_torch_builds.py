@@ -5,7 +5,7 @@ Compares the builds of the installed torch, torchaudio, torchvision and torchcod
 `+rocm6.3`), and beside a labelled one what is known of the default index's wheels; a torch without a label beside a
 companion with one is a warning, unless facts or the CUDA runtime beside it say what it is. CUDA 12.1 beside 12.4 is
 well enough for torchvision, the hashes of AMD's labels say nothing. Whether their versions belong together is said by
-advisories.
+advisories. What else has a torch in its label (`flash-attn 2.8.3+cu12torch2.8cxx11abiTRUE`) is compared with that.
 
 ## Why it is bad
 Their shared libraries call into each other. A companion for CUDA finds no `libtorch_cuda` in a CPU build of torch; a
@@ -28,7 +28,7 @@ from dataclasses import replace
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.package_view import OF_DEFAULT_INDEX, PackageView, Place, Scene, scenes
-from envdoctor.diagnose.pairing import PAIR_TABLES, builds_apart, misfits
+from envdoctor.diagnose.pairing import PAIR_TABLES, builds_apart, built_for_another_torch, misfits
 from envdoctor.diagnose.remedies import beside_torch, is_on_an_index
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import COMPANIONS, shipped_wheel_facts
@@ -64,6 +64,17 @@ def find(examination: Examination) -> Iterator[Finding]:
             ),
             Remedy(_other_build(examination, installed, found, torch)),
             severity=RULE.severity if sure else Severity.WARNING,
+        )
+    for view, wanted in built_for_another_torch(installed):
+        yield RULE.finding(
+            view.name,
+            f"`{view.name}` {view.version} was built for torch {wanted}, and torch {torch.version} is installed",
+            (Evidence(f"{view.name}: {view.version.local}", "its version"),),
+            Remedy(
+                f"install the build of `{view.name}` whose label names torch {torch.version.public}, or one that is "
+                "compiled beside it"
+            ),
+            packages=(view.name, "torch"),
         )
 
 

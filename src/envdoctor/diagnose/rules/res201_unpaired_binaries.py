@@ -3,7 +3,8 @@
 ## What it does
 
 Reports binaries in a resolution that were not built for each other: torch with torchaudio, torchvision, torchcodec
-or torch-directml of another release, or with another build label.
+or torch-directml of another release, or with another build label; and what has another torch in its label, as
+flash-attn's wheels do.
 
 ## Why is this bad
 
@@ -26,7 +27,7 @@ from collections.abc import Iterator
 
 from envdoctor.diagnose.examination import Examination, chain_to
 from envdoctor.diagnose.package_view import PackageView, Scene
-from envdoctor.diagnose.pairing import PAIR_TABLES, builds_apart, misfits, plan_scene
+from envdoctor.diagnose.pairing import PAIR_TABLES, builds_apart, built_for_another_torch, misfits, plan_scene
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import COMPANIONS
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
@@ -55,6 +56,20 @@ def _versions(examination: Examination, scene: Scene) -> Iterator[Finding]:
             remedy=Remedy(f"move `{other}` and `{item.subject.name}` together: {other}{item.wanted}"),
             location=chain.location if chain else None,
             packages=(item.subject.name, other),
+        )
+
+
+def _others(examination: Examination, scene: Scene) -> Iterator[Finding]:
+    for view, wanted in built_for_another_torch(scene):
+        chain = chain_to(examination.resolution, view.name) if examination.resolution else None
+        yield RULE.finding(
+            subject=view.name,
+            message=f"`{view.name}` {view.version} was built for torch {wanted}, and the resolution has "
+            f"{scene.packages['torch'].version} (ABI mismatch)",
+            evidence=(Evidence(f"{view.name}: {view.version.local}", "its version"),),
+            remedy=Remedy(f"take the build of `{view.name}` whose label names that torch, or torch{wanted}"),
+            location=chain.location if chain else None,
+            packages=(view.name, "torch"),
         )
 
 
@@ -89,6 +104,7 @@ def _find(examination: Examination) -> Iterator[Finding]:
         yield from found
         said = {item.subject for item in found}
         yield from (item for item in _labels(examination, scene) if item.subject not in said)
+        yield from (item for item in _others(examination, scene) if item.subject not in said)
 
 
 RULE = Rule.of(__name__, __doc__, Severity.ERROR, _find, needs={"resolution"}, ranks=Severity.WARNING)
