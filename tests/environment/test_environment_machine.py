@@ -384,6 +384,7 @@ def test_a_torch_of_the_default_index_beside_a_labelled_companion_was_exchanged(
         # Up to 2.11 TensorFlow's own metadata says nothing of NumPy 2.
         ("numpy==2.0.1\ntensorflow==2.10.1\ntensorflow-gpu==2.10.1\n", {"tensorflow", "tensorflow-gpu"}),
         ("numpy==2.0.1\ntensorflow==2.18.0\n", set()),
+        ("numpy==2.1.0\nspacy==3.7.4\njaxlib==0.4.25\nml-dtypes==0.4.0\n", {"spacy", "jaxlib"}),
     ],
 )
 def test_a_listing_with_numpy_2_tells_what_was_built_against_numpy_1(tmp_path, capsys, listing, subjects):

@@ -84,7 +84,7 @@ def _row(text: str) -> Iterator[str]:
 
 
 def _is_known(name: str) -> bool:
-    """Return whether a name is a distribution's: beside them stand `CUDA: 12.4`, `ComfyUI: 0.3.10`, `Driver: 551.23`."""
+    """Return whether a name is a distribution's: beside them stand `CUDA: 12.4`, `ComfyUI: 0.3.10`, `Driver: 551`."""
     known: list[str] = data_file("known-names")["names"]["known"]
     return (name in known and name not in _PROGRAMS) or name in _FURTHER
 
