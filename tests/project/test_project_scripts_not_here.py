@@ -11,7 +11,7 @@ NOT_KNOWN = {
     "run.sh": "bash install_deps.sh",
     "own.sh": '"$(dirname "$0")/setup.sh" --all',
     "made-executable.sh": "chmod +x build.sh && sudo ./build.sh",
-    "below.sh": "cd tools && sh ./step1.sh",
+    "below.sh": "cd tools && sh ./get_deps.sh",
     "sourced.sh": ". ./deps.sh",
     "variable.sh": 'SCRIPT_DIR="$(cd "$(dirname "$0")" && pwd)"\nsource "${SCRIPT_DIR}/install_torch.sh"',
     "checked.sh": "if [ ! -f install_deps.sh ]; then exit 1; fi\nbash install_deps.sh",
@@ -38,6 +38,8 @@ NOTHING = {
     "ros.sh": "source install/setup.bash\n. devel/setup.sh",
     "starts.sh": "bash run.sh\n./start_server.sh\nsh download_models.sh\nbash scripts/test_all.sh",
     "libraries.sh": "git clone https://git.example/a/b\ncd b\n./autogen.sh && ./build.sh\nbash deploy.sh",
+    "recipe.sh": "steps/make_mfcc.sh --nj 4 data\nutils/prepare_lang.sh a\n./cmd.sh\nbash build_lm.sh",
+    "looks.sh": "./test_install.sh\nbash check_requirements.sh",
     "guarded.sh": "[ -f install_local.sh ] && . ./install_local.sh\nif test -x ./more.sh; then ./more.sh; fi",
     "tools.sh": (
         "wget https://repo.example/Miniconda3-latest-Linux-x86_64.sh -O c.sh && bash c.sh -b\n"

@@ -15,17 +15,11 @@ _OWN_FOLDER = re.compile(
     r"^(?:%~dp0|%cd%|\$\((?:pwd|dirname [^()]{0,80})\)|[$%]\{?\w*(?:script|here|repo|project|pwd)\w*[}%]?)[\\/]*", re.I
 )
 _COMPUTED, _OF_MACHINE = re.compile(r"[$%`!]"), re.compile(r"^(?:[/~\\]|[A-Za-z]:)")
-_INSTALLS = re.compile(r"install|setup|deps?$|depend|reqs?$|require|prereq|create$|(?:py)?torch$|pip$")
-_SETS_OR_RUNS = frozenset(
-    {"activate", "deactivate", "env", "envs", "environment", "vars", "vcvars", "vcvarsall", "setvars", "vsdevcmd",
-     "setenv", "profile", "bashrc", "zshrc", "conda", "config", "configuration", "configure", "autogen", "settings",
-     "options", "common", "util", "utils", "functions", "funcs", "lib", "log", "logging", "colors", "helper", "helpers",
-     "params", "secrets", "version", "versions", "run", "start", "stop", "launch", "launcher", "serve", "server",
-     "train", "test", "tests", "eval", "evaluate", "infer", "inference", "demo", "benchmark", "bench", "download",
-     "fetch", "get", "clean", "cleanup", "entrypoint", "docker", "monitor", "backup", "deploy", "check", "verify",
-     "format", "lint", "webui", "gui", "app", "main", "update"}
-)  # fmt: skip
-"""Words of a script's name that say what it does instead, where none says that it installs."""
+_INSTALLS = re.compile(r"install|setup|deps?$|depend|reqs?$|require|prereq|(?:py)?torch$|pip$")
+"""How a word of the path of a script begins that says so; recipes run dozens of others which do not."""
+_OF_PROJECT = frozenset({"build", "bootstrap", "create_env", "create_venv"})
+"""What else it may be called, where it is no other project's, which builds some library more often."""
+_LOOKS = frozenset({"check", "verify", "test", "tests"})
 _SETS = frozenset({"env", "vars", "environment", "path"})
 _TOOL = re.compile(
     r"(?:mini|ana)conda|miniforge|mambaforge|micromamba|\bpixi\b|rustup|\bnvm\b|nodesource|nodejs|pyenv|homebrew|oh-my|"
@@ -95,17 +89,15 @@ def may_install_unread(
 
 
 def _may_install(text: str, *, sourced: bool, own: bool) -> bool:
-    """Return whether the name of a script that is not here lets one think that it installs packages.
-
-    One that is not the project's ``own`` builds some library more often.
-    """
-    stem = re.sub(r"\.\w+$", "", _name(text).lower())
+    """Return whether the name of a script that is not here lets one think that it installs packages."""
+    stem = re.sub(r"\.\w+$", "", text.lower())
+    name = _name(stem)
     parts = re.split(r"[\W_\d]+", stem)
-    says_so = any(_INSTALLS.match(part) for part in parts)
+    says_so = any(_INSTALLS.match(part) for part in parts) or (own and name in _OF_PROJECT)
     if sourced:
-        of_ros = stem.endswith("setup") and ("install" in text or "devel" in text or text.endswith("bash"))
+        of_ros = name.endswith("setup") and ("install" in text or "devel" in text or text.endswith("bash"))
         says_so &= not of_ros and _SETS.isdisjoint(parts)
-    return not _TOOL.search(text) and (says_so or (own and not sourced and _SETS_OR_RUNS.isdisjoint(parts)))
+    return says_so and _LOOKS.isdisjoint(parts) and not _TOOL.search(text)
 
 
 def _is_project_s(url: str) -> bool:
