@@ -968,6 +968,53 @@ def test_a_list_that_powershell_writes_is_not_the_one_that_lies_here(read_files)
     assert (names(project), project.unread) == (["one"], ("all.txt",))
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", 'for f in a.txt b.txt; do pip install -q -r "$f"; done\n'),
+        ("a.sh", "for f in a b; do\n  pip install -r ./$f.txt\ndone\n"),
+        ("a.bat", "for %%f in (a b) do pip install -r %%f.txt\n"),
+        ("a.ps1", 'foreach ($f in @("a.txt", "b.txt")) { pip install -r $f }\n'),
+        ("a.sh", 'for p in one two; do pip install "$p==1" --no-deps; done\n'),
+    ],
+)
+def test_a_command_runs_with_each_value_of_a_loop(read_files, name, text):
+    project = read_files({"a.txt": "one==1\n", "b.txt": "two==1\n", name: text}, at=name)
+    assert (names(project), project.problems) == (["one==1", "two==1"], ())
+
+
+def test_a_list_is_found_whose_path_powershell_joins(read_files):
+    for path in ('$PSScriptRoot "all.txt"', "-Path $root -ChildPath all.txt"):
+        text = f"$list = Join-Path {path}\npip install -r $list\n"
+        project = read_files({"all.txt": "one\n", "a.ps1": text}, at="a.ps1")
+        assert (names(project), project.problems) == (["one"], ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.sh", 'for f in */all.txt; do pip install -r "$f"; done\npip install one\n'),
+        ("a.bat", "for /d %%d in (nodes\\*) do pip install -r %%d\\all.txt\npip install one\n"),
+    ],
+)
+def test_lists_that_lie_there_when_a_script_runs_are_not_known(read_files, name, text):
+    project = read_files({"all.txt": "six\n", "x/all.txt": "idna\n", name: text}, at=name)
+    assert (names(project), len(project.unread)) == (["one"], 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "docker exec c pip install six",
+        'docker run x bash -c "pip install six"',
+        "wsl pip install six",
+        "ssh h pip install six",
+    ],
+)
+def test_what_is_installed_on_another_machine_is_not_what_is_judged(read_files, line):
+    assert names(read_files({"a.sh": f"{line}\npip install one\n"}, at="a.sh")) == ["one"]
+
+
 def test_what_a_shell_computes_is_one_word_with_variables_in_it_too(read_files):
     text = 'X=y\npip install one $(if [ "$X" = y ]; then echo "six<1"; fi) `echo $X idna`\n'
     project = read_files({"i.sh": text}, at="i.sh")

@@ -17,9 +17,10 @@ CONDA = frozenset({"conda", "_conda", "mamba", "micromamba"})
 """Conda's names; ``_conda.exe`` is what its installers for Windows bring."""
 SPEAKERS = frozenset(
     {"echo", "rem", "apt", "apt-get", "yum", "dnf", "apk", "brew", "printf", "which", "command", "where", "type",
-     "write-host", "write-output", "grep", "title", "pacman", "zypper", "choco", "winget", "export", "alias"}
+     "write-host", "write-output", "grep", "title", "pacman", "zypper", "choco", "winget", "export", "alias",
+     "docker", "docker-compose", "podman", "kubectl", "wsl", "ssh", "vagrant", "singularity", "apptainer"}
 )  # fmt: skip
-"""Words before which a later ``pip`` is an argument and no command."""
+"""Words behind which ``pip`` is an argument, or a command of another machine."""
 _NEAR = 12
 _NOTHING = frozenset({"dry-run", "help"})
 """Options with which nothing is installed."""

@@ -268,6 +268,8 @@ def _include(draft: Draft, script: Script, word: Word, circumstances: Circumstan
     path = script.folders.located(word.text)
     name, later = script.variables.unknown(word.text), script.folders.by_script(word.text)
     message = _not_here(script, word, later) if later is not None else ""
+    if "*" in word.text:
+        path, message = None, f"`{word.text}` is what lies there when the script runs; its requirements are not known"
     message = not_told(word.text, name, script.variables) if name is not None else message
     if path is None and message:
         draft.problem(ReadingProblemKind.UNREAD, origin, message, word.text)

@@ -47,6 +47,8 @@ class ScriptVariables:
     dialect: Dialect
     _values: dict[str, str | None] = field(default_factory=dict)
     _lists: set[str] = field(default_factory=set)
+    _looped: set[str] = field(default_factory=set)
+    """Of those that stand for several values those of loops: a command runs with each of them."""
     _certain: bool = True
     _loop: str | None = None
     """The variable of a loop whose values the next command lists, in a batch file."""
@@ -55,7 +57,7 @@ class ScriptVariables:
 
     def copy(self) -> ScriptVariables:
         """Return what a script knows at its start that another one runs in its own shell."""
-        return ScriptVariables(self.dialect, dict(self._values), set(self._lists))
+        return ScriptVariables(self.dialect, dict(self._values), set(self._lists), set(self._looped))
 
     def learn(self, words: Sequence[Word], *, certain: bool = True) -> None:
         """Take note of an assignment or of a loop, if the command is one. ``certain``: it runs, and once."""
@@ -78,7 +80,7 @@ class ScriptVariables:
 
     def _learn_powershell(self, texts: Sequence[str]) -> None:
         if texts[1:2] == ["in"] and texts[0].startswith("$"):
-            self._over(texts[0].lstrip("$"), texts[2:])
+            self._over(texts[0].lstrip("$"), [part for text in texts[2:] for part in _parts(text)])
             return
         for at, text in enumerate(texts):
             match = _OF_POWERSHELL.match(text)
@@ -94,6 +96,11 @@ class ScriptVariables:
                 self._set_powershell(match["name"], rest[: 1 if at else next(after, None)] or [""], more=bool(more))
 
     def _set_powershell(self, name: str, words: Sequence[str], *, more: bool) -> None:
+        parts = [word for word in words if word.lower() not in ("-path", "-childpath")]
+        if len(parts) == 3 and parts[0].lower() == "join-path":
+            # A list is found by its name, whatever the folder is called.
+            self._set(name, f"{parts[1]}\\{parts[2]}", is_path=True)
+            return
         listed = len(words) > 1 and all(one.endswith(",") or two.startswith(",") for one, two in pairwise(words))
         runs = words[0].lower() in _RUNS or _MADE.match(words[0]) is not None or (len(words) > 1 and not listed)
         listed |= len(words) == 1 and len(_parts(words[0])) > 1 and _LIST.match(words[0]) is None
@@ -101,6 +108,7 @@ class ScriptVariables:
         self._set(name, f"({value})" if listed else value, more=more, computed=runs)
 
     def _learn_batch(self, texts: Sequence[str]) -> None:
+        texts = [text for at, text in enumerate(texts) if at != 1 or text.lower() != "/d"]  # `for /d %%d in (*)`
         first = texts[0].lower().lstrip("@")
         if self._loop is not None:
             self._over(self._loop, [part for text in texts for part in _COMMA.split(text)])
@@ -115,6 +123,7 @@ class ScriptVariables:
         value = " ".join(self._expand(text) for text in values)
         self._values[self._key(name)] = None if not value or self.unknown(value) else value
         self._lists.add(self._key(name))
+        self._looped.add(self._key(name))
 
     def expanded(self, words: Sequence[Word]) -> tuple[Word, ...]:
         """Return the words with known variables replaced; a value with spaces becomes several words.
@@ -123,6 +132,10 @@ class ScriptVariables:
         """
         result: list[Word] = []
         for at, word in enumerate(words):
+            if len(each := self._with_each(word.text)) > 1:
+                option = words[at - 1 : at] if at and words[at - 1].text[:1] == "-" else ()
+                result += [one for text in each for one in (*option, replace(word, text=text))][len(option) :]
+                continue
             text = self._expand(word.text)
             is_value = word.quoted and at > 0 and (words[at - 1].text[:1] == "-" or word.text[:1] == "-")
             if self.dialect is Dialect.POWERSHELL and len(parts := _parts(text)) > 1:
@@ -132,6 +145,20 @@ class ScriptVariables:
             else:
                 result += [Word(part, word.line) for part in text.split()]
         return tuple(result or [Word("", word.line) for word in words[:1]])
+
+    def _with_each(self, text: str) -> list[str]:
+        """Return a word with each value of a loop's variable in it; nothing without such a variable."""
+        uses = (self._key(_named(use)) for use in _USE[self.dialect].finditer(text)) if self._looped else ()
+        name = next((one for one in uses if one in self._looped), None)
+        values = self._values.get(name) if name is not None else None
+        if name is None or values is None or len(values) > _LONGEST:
+            return []
+        found = []
+        for value in values.split():
+            self._values[name] = value
+            found.append(self._expand(text))
+        self._values[name] = values
+        return found
 
     def _stays_one(self, word: Word, text: str) -> bool:
         """Return whether a word is one with its variables replaced, as commands are whose output it is."""
@@ -162,13 +189,13 @@ class ScriptVariables:
         self._set(match["name"], match["value"], more=bool(match["more"]))
         return True
 
-    def _set(self, name: str, value: str, *, more: bool = False, computed: bool = False) -> None:
+    def _set(self, name: str, value: str, *, more: bool = False, computed: bool = False, is_path: bool = False) -> None:
         key = self._key(name)
         items = _LIST.match(value)
         inside = _COMMA.sub(" ", items["inside"]).strip() if items else value
         plain = self._expand(inside)
         computed |= self.dialect is Dialect.POWERSHELL and _OPERATOR.search(inside) is not None
-        known = None if computed or self.unknown(plain) else plain
+        known = None if computed or (self.unknown(plain) and not is_path) else plain
         before = self._values.get(key, "" if more else None)
         grows = more or any(self._key(_named(use)) == key for use in _USE[self.dialect].finditer(inside))
         if more and known is not None and before is not None:
