@@ -835,3 +835,16 @@ _APART = (
 )
 def test_what_a_later_install_settles_stands_no_more(log: str, worst: Severity | None) -> None:
     assert _worst(log) is worst
+
+
+def test_a_failure_that_nobody_knows_and_that_was_got_over_is_told_as_one() -> None:
+    log = "*** EP Error ***\nEP Error a.cc:1 RuntimeError when using ['A']\nFalling back to ['B'] and retrying.\nProcessing finished\n"
+    for text, is_over in ((log, True), (log.partition("Falling")[0], False)):
+        (finding,) = [item for item in examine(examination_of({"log": text})) if item.rule == "LOG001"]
+        assert (", and that was got over: `" in finding.message) is is_over
+
+
+def test_a_part_of_comfyui_that_misses_a_module_is_told_with_it() -> None:
+    log = "Cannot import C:\\x\\Nodes module for custom nodes: No module named 'cv2'\n"
+    (finding,) = [item for item in examine(examination_of({"log": log})) if item.rule == "LOG001"]
+    assert finding.message == "the module `cv2` is not there, which `opencv-python` brings"

@@ -257,6 +257,7 @@ def _unexplained(left: Sequence[LogFailure], text: str, *, worse: bool) -> Itera
     shown = [item for item in failure.told if item[0] == failure.number]
     shown += [item for item in failure.told if item[0] != failure.number]
     also = left[:-1][-2:]
+    over = ", and that was got over" if course_of_log(text).got_over(failure.number) else ""
     missing = missing_module(failure, text.split("\n")[failure.begin - 1 : failure.number])
     yield Finding(
         rule=NOT_UNDERSTOOD,
@@ -264,7 +265,7 @@ def _unexplained(left: Sequence[LogFailure], text: str, *, worse: bool) -> Itera
         severity=Severity.INFO if worse else Severity.WARNING,
         subject="log",
         subject_kind=SubjectKind.LOG,
-        message=(missing and missing[0]) or f"the log shows {_kind(failure)}: `{line}`",
+        message=(missing and missing[0]) or f"the log shows {_kind(failure)}{over}: `{line}`",
         evidence=(
             *(Evidence(text, f"log line {number}") for number, text in shown[:_MOST_SHOWN]),
             *(Evidence(item.line, f"log line {item.number}") for item in also),

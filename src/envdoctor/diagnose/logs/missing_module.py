@@ -13,9 +13,7 @@ from envdoctor.shipped import data_file
 
 __all__ = ["missing_module"]
 
-_MODULE = re.compile(
-    r"(?:ModuleNotFoundError|ImportError|traceback\)): No module named '?([\w.]+)|No module named ([\w.]+)$"
-)
+_MODULE = re.compile(r"\bNo module named '?([\w.]+)")
 _NO_PACKAGE = re.compile(r"No module named '(?!__main__)(\w+)\.[\w.]+'; '\1' is not a package")
 _IN_CIRCLE = re.compile(
     r"partially initialized module '(\w+)'.{0,200}\(most likely due to a circular import\)(?: \((.{1,300})\))?$"
@@ -47,7 +45,7 @@ def missing_module(failure: LogFailure, lines: Sequence[str]) -> tuple[str, str]
         return "", "start it as a part of its package, from the folder above that: `python -m PACKAGE.MODULE`"
     if found := _MODULE.search(failure.line):
         asked_by = next((named[1] for line in reversed(lines) if (named := _INSTALLED.search(line))), "")
-        return _not_there((found[1] or found[2]).rstrip("."), asked_by)
+        return _not_there(found[1].rstrip("."), asked_by)
     return None
 
 
