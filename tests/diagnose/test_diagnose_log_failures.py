@@ -838,7 +838,7 @@ def test_what_a_later_install_settles_stands_no_more(log: str, worst: Severity |
 
 
 def test_a_failure_that_nobody_knows_and_that_was_got_over_is_told_as_one() -> None:
-    log = "*** EP Error ***\nEP Error a.cc:1 RuntimeError when using ['A']\nFalling back to ['B'] and retrying.\nProcessing finished\n"
+    log = "*** EP Error ***\nEP Error a.cc:1 RuntimeError\nFalling back to ['B'] and retrying.\nProcessing finished\n"
     for text, is_over in ((log, True), (log.partition("Falling")[0], False)):
         (finding,) = [item for item in examine(examination_of({"log": text})) if item.rule == "LOG001"]
         assert (", and that was got over: `" in finding.message) is is_over
