@@ -151,6 +151,11 @@ FATAL = {
         "collect2: error: ld returned 1 exit status\nninja: build stopped: subcommand failed."),
         "/usr/bin/ld: cannot find -laio",
     ),
+    "git's last word": ("$ git pull\nfatal: not a git repository (or any of the parents): .git", "fatal: not"),
+    "cmd's last word": (
+        "C:\\x>nvcc\n'nvcc' is not recognized as an internal or external command,\noperable program or batch file.",
+        "'nvcc' is not recognized",
+    ),
     "a test that failed": (
         "FAILED tests/a.py::b - AssertionError: assert 1 == 2\n=== 1 failed, 3 passed in 3.1s ===",
         "FAILED tests/a.py::b - AssertionError",
@@ -183,6 +188,25 @@ HARMLESS = {
     "an attention that vLLM does without": (
         "(EngineCore_DP0 pid=1) ERROR 11-10 09:12:11 [fa_utils.py:57] Cannot use FA version 2 is not supported due to x"
     ),
+    "a browser that went away": (
+        "[ERROR] Exception in callback _ProactorBasePipeTransport._call_connection_lost(None)\n"
+        f"handle: <Handle _ProactorBasePipeTransport._call_connection_lost(None)>\n{_TRACEBACK}"
+        "ConnectionResetError: [WinError 10054] An existing connection was forcibly closed by the remote host"
+    ),
+    "what inductor tries out": (
+        "E0912 11:54:57.366000 11 torch/_inductor/select_algorithm.py:2100] [7/0] Runtime error during autotuning: \n"
+        "E0912 11:54:57.366000 11 torch/_inductor/select_algorithm.py:2100] [7/0] Ignoring this choice."
+    ),
+    "threads of onnxruntime without a place": (
+        "2024-04-08 08:26:08.023267162 [E:onnxruntime:Default, env.cc:254 ThreadMain] pthread_setaffinity_np failed for"
+        " thread: 1257, index: 27, mask: {14, }, error code: 22 error msg: Invalid argument."
+    ),
+    "a preloaded library that is not there": (
+        "ERROR: ld.so: object 'libtcmalloc.so.4' from LD_PRELOAD cannot be preloaded (cannot open shared object file):"
+        " ignored."
+    ),
+    "a program that goes on without git": "fatal: not a git repository (or any of the parents): .git\nmain 1",
+    "a program that asks for tools": "sh: 1: rocminfo: not found\nUsing device cpu",
     "what Python ignores": f"Exception ignored in: <function A.__del__>\n{_TRACEBACK}AttributeError: x",
     "success afterwards": f"{_TRACEBACK}ImportError: no avx2\nRunning on local URL:  http://127.0.0.1:7860",
     "an install that found another way": "ERROR: Failed building wheel for x\nSuccessfully installed x-1.0",

@@ -157,12 +157,20 @@ _CAUSE_BELOW = "(look up to see its traceback):"
 _NOTHING = re.compile(
     r"ERROR: pip's dependency resolver does not currently"
     r"|(?i:errors?: (?:0|none|false|null)\b)|fatal: [Nn]o names found"
+    # Of onnxruntime's threads, of the loader, of ComfyUI's manager without a network and of asyncio on Windows.
+    r"|\[E:onnxruntime:\S*, env\.cc:\d+ \w+\] pthread_setaffinity_np failed"
+    r"|ERROR: ld\.so: object '.*' from LD_PRELOAD cannot be preloaded .*: ignored"
+    r"|(?:\[ComfyUI-Manager\] )?(?:ERROR: )?Failed to perform initial fetching '"
+    r"|Exception in callback _Proactor\w+\._call_connection_lost"
     # vLLM takes another attention then.
     r"|(?:ERROR )?(?:\d\d-\d\d )?(?:\d\d:\d\d:\d\d )?(?:\[\S{0,60}fa_utils\.py:\d+\] )?Cannot use FA version \d"
     # What torch's collect_env asks of the system, in an image without it.
     r"|\S*\bsh: (?:(?:line )?\d+: )?(?:lscpu|lsb_release|sysctl): (?:command )?not found"
 )
-_DOES_WITHOUT = re.compile(r"^Exception ignored in|\bwill not be enabled\b|\b(?:[Pp]roceed|[Cc]ontinu)ing without\b")
+_DOES_WITHOUT = re.compile(
+    r"^Exception ignored in|^handle: <Handle _Proactor\w+\._call_connection_lost|\bfor benchmark choice\b"
+    r"|\bwill not be enabled\b|\b(?:[Pp]roceed|[Cc]ontinu)ing without\b"
+)
 """What a program says before the traceback of what it does without."""
 _OF_FAILING = re.compile(
     r"\b(?:fail\w*|errors?|exceptions?|caught|catch\w*|unable|can ?not|can't|not|no|without|missing|skip\w*|ignor\w*"
@@ -174,9 +182,16 @@ _OF_FAILING = re.compile(
 _CHAIN = ("During handling of the above exception", "The above exception was the direct cause")
 _AFTERMATH = re.compile(
     r"Press any key|\u8bf7\u6309\u4efb\u610f\u952e|CUDA kernel errors might|For debugging consider"
-    r"|Compile with `?TORCH_USE|Device-side assert|Exception ignored in|sys:1: |\^C|wandb: |ERROR conda\."
+    r"|Compile with `?TORCH_USE|operable program or batch file|Exception ignored in|sys:1: |\^C|wandb: |ERROR conda\."
 )
 """What comes after the end of a program, or belongs to the message."""
+_IN_PASSING = re.compile(
+    r"fatal: not a git repository"
+    r"|(?:\S*\bsh: )(?:(?:line )?\d+: )?(?:rocminfo|rocm-smi|amd-smi|nvidia-smi|nvcc|hipconfig|xpu-smi|npu-smi"
+    r"|lspci|lsmod|clinfo|ldconfig|xdg-open|git)\b.*not found"
+    r"|'(?:rocminfo|nvidia-smi|nvcc|hipinfo|wmic|git)(?:\.exe)?' is not recognized as an internal"
+)
+"""What a program finds out on its way, where it goes on after it."""
 _PROBE = re.compile(
     r"LINK : fatal error LNK1181: .*\b(?:aio|cufile)\.lib|\S*\bld: cannot find -l(?:aio|cufile)\b"
     r"|(?:\S*\bld: )?(?:\S*/)?test\.[co]:\(\.text\S*\): undefined reference to "
@@ -255,7 +270,7 @@ def _told(lines: Sequence[LogLine]) -> Iterator[_Told]:
             at = end + 1
             continue
         if (line.is_grave or _MAY_TELL.search(line.text)) and not _is_of_probe(lines, at):
-            weight = _weight(line)
+            weight = 0 if _IN_PASSING.match(line.text) and _goes_on(lines, at, at) else _weight(line)
             if weight and not (_EXCEPTION.match(line.text) and is_quoted(lines, at)):
                 yield _Told(line.number, _with_message(lines, at), weight, line.number)
         at += 1
@@ -328,14 +343,21 @@ def _is_caught(lines: Sequence[LogLine], at: int) -> bool:
         return True
     if before is None or _DOES_WITHOUT.search(before.text):
         return before is not None
-    return before.is_mild and _OF_FAILING.search(before.text) is not None and _goes_on(lines, at)
+    return (
+        before.is_mild and _OF_FAILING.search(before.text) is not None and _goes_on(lines, at, _end_of_chain(lines, at))
+    )
 
 
-def _goes_on(lines: Sequence[LogLine], at: int) -> bool:
-    """Return whether the program prints more after a traceback and those that are chained to it."""
+def _end_of_chain(lines: Sequence[LogLine], at: int) -> int:
+    """Return where the last of the tracebacks ends that are chained to this one."""
     end = _end_of_traceback(lines, at)
     while end + 2 < len(lines) and lines[end + 1].text.startswith(_CHAIN) and lines[end + 2].text.startswith(_HEADER):
         end = _end_of_traceback(lines, end + 2)
+    return end
+
+
+def _goes_on(lines: Sequence[LogLine], at: int, end: int) -> bool:
+    """Return whether the program that wrote the lines ``at`` to ``end`` prints more after them."""
     for line in lines[end + 1 :]:
         if is_typed(line.text):
             return False

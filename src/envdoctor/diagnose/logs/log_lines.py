@@ -79,7 +79,10 @@ _OF_GLOG = re.compile(
     # What TensorFlow, XLA and gRPC call an error though all goes on as it should.
     r"(?!Unable to register \w+ factory|computation[ _]placer already registered|layout failed|Delay kernel timed out"
     r"|(?:\[\S+\] )?(?:Very slow compile|Constant folding an instruction)|Results do not match the ref|Difference at"
-    r"|FD from fork parent|ALTS creds ignored|grpc_wait_for_shutdown)"
+    r"|FD from fork parent|ALTS creds ignored|grpc_wait_for_shutdown"
+    # What inductor tries out to find the fastest.
+    r"|\[\d+/\d+(?:_\d+)?\] (?:Runtime error during autotuning|No valid triton configs|Ignoring this choice"
+    r"|(?:Exception )?out of resource|.{1,400}for benchmark choice))"
 )
 """A line of the level E, as Google's loggers write it; those of the level F are failures whatever they say."""
 _OF_LETTERS = re.compile(
