@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -64,7 +65,8 @@ def test_a_silent_program_is_ended_at_the_limit(
     environment: Path, port: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert try_start(environment, port, "-c", "import time; time.sleep(60)", limit="1") == 1
-    assert "did not answer in 1 s" in capfd.readouterr().err
+    # A busy machine looks later than the limit, and what is said is measured.
+    assert re.search(r"did not answer in [1-9] s", capfd.readouterr().err)
 
 
 def test_a_page_of_the_programs_own_failure_is_no_answer(

@@ -68,7 +68,7 @@ def test_notes_of_the_index_that_a_listing_is_looked_up_in_are_said(
         index.notes = ("one index is another",)
         return environment
 
-    monkeypatch.setattr("envdoctor.verbs.check_environment.with_requirements", with_a_note)
+    monkeypatch.setattr("envdoctor.verbs.listing_requirements.with_requirements", with_a_note)
     file = tmp_path / "installed.txt"
     file.write_text("six==1.16.0\n", encoding="utf-8")
     recorded = ["--recorded-index", RECORDED]

@@ -21,7 +21,7 @@ from envdoctor.model.compatibility import KNOWN_PYTHONS
 from envdoctor.model.environment import EnvironmentKind, InstalledDistribution, InstalledEnvironment, Interpreter
 from envdoctor.model.fact import Fact, Facts, FactState
 from envdoctor.model.target import Arch, OperatingSystem, Target, dotted
-from envdoctor.verbs.check_environment import with_requirements
+from envdoctor.verbs.listing_requirements import with_requirements
 from envdoctor.verbs.patient import Patient
 from envdoctor.verbs.scope import target_facts
 from envdoctor.verbs.settings import Settings
