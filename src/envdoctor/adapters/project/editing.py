@@ -102,7 +102,7 @@ def _keyed(line: str, edit: Edit) -> re.Match[str] | None:
 def _alone(line: str, edit: Edit) -> bool:
     """Return whether a line says nothing but the requirement."""
     bare = re.sub(r"(?<!\s)\s+#.*$", "", line.rstrip("\r\n")).strip().removeprefix("- ").strip().rstrip(",").strip()
-    return _keyed(line, edit) is not None or bare.strip("\"'") == edit.written
+    return _keyed(line, edit) is not None or bare in (edit.written, f'"{edit.written}"', f"'{edit.written}'")
 
 
 def _without(line: str, edit: Edit) -> str:
