@@ -393,3 +393,12 @@ def test_a_listing_with_numpy_2_tells_what_was_built_against_numpy_1(tmp_path, c
     told = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ABI005"]
     assert {item["subject"] for item in told} == subjects
     assert all("numpy<2" in item["remedy"]["summary"] for item in told)
+
+
+@pytest.mark.parametrize(("other", "severity"), [("4.10.0.84", "warning"), ("4.9.0.80", "error")])
+def test_of_two_that_give_one_module_a_list_does_not_tell_which_numpy_it_is_for(tmp_path, capsys, other, severity):
+    pins = f"numpy==2.0.1\nopencv-python==4.8.0.76\nopencv-python-headless=={other}\n"
+    (tmp_path / "installed.txt").write_text(pins, encoding="utf-8")
+    main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "installed.txt")])
+    told = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ABI005"]
+    assert {item["severity"] for item in told} == {severity}

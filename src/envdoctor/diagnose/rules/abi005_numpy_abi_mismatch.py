@@ -3,7 +3,8 @@
 ## What it does
 Looks at the import code that NumPy's headers put into every module that uses its C API: headers of NumPy 2 write a
 module that runs with 1 and 2, those of NumPy 1 one that refuses NumPy 2. Of a pasted listing, it goes by what is known
-of the wheels of the default index; conda's builds, and what carries a builder's own label, are passed over.
+of the wheels of the default index; conda's builds, and what carries a builder's own label, are passed over. There it is
+a warning where another distribution that gives the same module (OpenCV's) is of NumPy 2.
 
 ## Why it is bad
 "A module that was compiled using NumPy 1.x cannot be run in NumPy 2": at import, or at the first array.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.diagnose.binary_links import links_of, owner, short_path
@@ -41,16 +43,28 @@ def find(examination: Examination, environment: InstalledEnvironment) -> Iterato
     if numpy is None or not _is_two(numpy.version):
         return
     told = _told(examination)
-    found = _read(examination.binaries) if examination.binaries is not None else _listed(examination, environment)
+    binaries = examination.binaries
+    found = list(_read(binaries) if binaries is not None else _listed(examination, environment))
+    old = {subject for subject, _, _ in found} | told
     for subject, evidence, besides in found:
         if subject not in told:
+            other = _in_its_place(environment, subject, old) if binaries is None else ""
+            unsure = f"; `{other}` gives the same module, and a list does not tell whose lies there" if other else ""
             yield RULE.finding(
                 subject,
-                f"`{subject}` was compiled against NumPy 1, and numpy {numpy.version} is installed",
+                f"`{subject}` was compiled against NumPy 1, and numpy {numpy.version} is installed{unsure}",
                 evidence,
                 Remedy(f"take a `{subject}` that was built against NumPy 2{besides}, or constrain `numpy<2`"),
+                severity=Severity.WARNING if other else RULE.severity,
                 packages=(subject, "numpy"),
             )
+
+
+def _in_its_place(environment: InstalledEnvironment, subject: str, old: set[str]) -> str:
+    """Return an installed distribution that gives the same module and is not built against NumPy 1; else nothing."""
+    families = (family.names for family in shipped_wheel_facts().families if subject in family.names)
+    names = (name for family in families for name in family if name not in old)
+    return next((name for name in names if environment.get(canonicalize_name(name)) is not None), "")
 
 
 def _read(binaries: BinaryInventory) -> Iterator[tuple[str, tuple[Evidence, ...], str]]:
