@@ -19,6 +19,8 @@ _OF_PROSE = re.compile(
     re.IGNORECASE,
 )
 _INTRODUCES = re.compile(r"[:,]$|\b(?:if|when|see|error|message|following|like|says?)\b", re.IGNORECASE)
+_HAS_FAILED = re.compile(r"\b(?:could ?n[o']t|failed|unable to|cannot|can't|because of)\b", re.IGNORECASE)
+_IN_CASE = re.compile(r"\b(?:if|when|whenever|may|might|sometimes|case)\b", re.IGNORECASE)
 _OF_A_REPORT = re.compile(r"\b(?:I|I'm|I've|my|me|we|our|help)\b")
 
 
@@ -30,6 +32,8 @@ def is_quoted(lines: Sequence[LogLine], at: int) -> bool:
     beside = (before[-1].text, after[0].text)
     if any(map(_OF_A_REPORT.search, beside)) or not _INTRODUCES.search(beside[0]):
         return False
+    if _HAS_FAILED.search(beside[0]) and not _IN_CASE.search(beside[0]):
+        return False  # A program's own words for what has happened.
     return all(map(_is_prose, beside))
 
 
