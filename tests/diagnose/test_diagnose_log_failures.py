@@ -166,8 +166,8 @@ FATAL = {
     "pip's launcher": ("failed to create process.", "failed to create process."),
     "Qt": ('qt.qpa.plugin: Could not load the Qt platform plugin "xcb" in "" even', "qt.qpa.plugin: Could not load"),
     "a program's own sentences": (
-        "The model could not be loaded because of the following error:\nRuntimeError: no plug\n"
-        "Please make sure that the file is complete, then try it again.",
+        ("The model could not be loaded because of the following error:\nRuntimeError: no plug\n"
+        "Please make sure that the file is complete, then try it again."),
         "RuntimeError: no plug",
     ),
     "memory of a parser": ("terminate called after throwing an instance of 'std::bad_alloc'", "terminate called"),
