@@ -15,7 +15,8 @@ from envdoctor.model.origin import FileOrigin
 __all__ = ["Environments", "python_named"]
 
 _PROGRAM = re.compile(r"(.+)[\\/](?:bin|scripts)[\\/](?:pip|python|uv|activate|_?conda|mamba)[\w.]*$", re.I)
-_OWN_FOLDER = re.compile(r"^(?:%~dp0|\$PSScriptRoot[\\/]|%cd%[\\/]|\$\(pwd\)/|\$PWD/|\$\{PWD\}/)", re.I)
+_OWN_FOLDER = re.compile(r"^(?:%~dp0[\\/]?|\$PSScriptRoot[\\/])", re.I)
+_WHERE_IT_IS = re.compile(r"^(?:%cd%[\\/]|\$\(pwd\)/|\$PWD/|\$\{PWD\}/)", re.I)
 _COMPUTED = re.compile(r"[$%`!]")
 _OF_MACHINE = re.compile(r"/usr(?:/local)?$|/opt/conda$|/root/\w*conda\d?$|conda\d?$")
 _ACTIVATE = re.compile(r"(?:^|[\\/])activate(?:\.\w+)?$")
@@ -76,7 +77,7 @@ class Environments:
         if at is not None:
             told = self._of_program(texts[at], folders)
             if told is None and words[at] == "activate" and at + 1 < len(texts) and _ACTIVATES & set(words[: at + 1]):
-                told = _name(texts[at + 1])
+                told = _named(texts[at + 1], folders)
             self.active = told
 
     def another(self, texts: Sequence[str], folders: ScriptFolders) -> str:
@@ -92,21 +93,27 @@ class Environments:
         if not CONDA.isdisjoint(map(program, texts[:_NEAR])):
             value = next((texts[at + 1] for at, text in enumerate(texts[:-1]) if text in _NAMED), None)
             if value is not None:
-                return _name(value)
+                return _named(value, folders)
         if "--python" in texts[:-1]:
             return self._of_program(texts[list(texts).index("--python") + 1], folders)
         return next(filter(None, (self._of_program(text, folders) for text in texts[:_NEAR])), None)
 
     def _of_program(self, text: str, folders: ScriptFolders) -> str | None:
-        match = _PROGRAM.match(_OWN_FOLDER.sub("", text))
-        if match is None or _COMPUTED.search(match[1]) or _OF_MACHINE.search(match[1]):
-            return None
-        place = folders.place_of(match[1])
-        return place.name if place is not None and place.parent.name == "envs" else str(place) if place else None
+        match = _PROGRAM.match(text)
+        return _at(match[1], folders) if match is not None and not _OF_MACHINE.search(match[1]) else None
 
 
-def _name(text: str) -> str | None:
+def _at(path: str, folders: ScriptFolders) -> str | None:
+    """Return an environment by its folder; one of conda's by its name."""
+    within = _OWN_FOLDER.sub("", _WHERE_IT_IS.sub("", path))
+    place = None if _COMPUTED.search(within) else folders.place_of(within)
+    if place is not None and _OWN_FOLDER.match(path):
+        place = folders.place_of(f"{folders.beside}/{within}")
+    return place.name if place is not None and place.parent.name == "envs" else str(place) if place else None
+
+
+def _named(text: str, folders: ScriptFolders) -> str | None:
     """Return an environment of conda's by its name or path."""
-    if _COMPUTED.search(text) or text == "base":
-        return None
-    return re.split(r"[\\/]", text.rstrip("\\/"))[-1]
+    if re.search(r"[\\/]", text):
+        return _at(text, folders)
+    return None if _COMPUTED.search(text) or text == "base" else text
