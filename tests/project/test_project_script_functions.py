@@ -62,6 +62,13 @@ def test_what_a_loop_takes_from_the_arguments_is_not_known(read_files):
     [
         ("a.ps1", "function Put-It {\n  $out = & pip install @Args 2>&1\n}\nPut-It torch==2.1"),
         ("a.ps1", "function Put-It { & pip install $args }\nput-it torch==2.1"),
+        ("a.ps1", "function Pp { & $Python -m pip $args }\nPp install torch==2.1\nPp --version"),
+        (
+            "a.ps1",
+            "function Pp {\n  param([string[]]$List)\n  & $Python -m pip @List\n}\nPp @('install', 'torch==2.1')",
+        ),
+        ("a.ps1", "function Pp([Parameter(Mandatory=$true)][string[]]$A) { py -m pip $A }\nPp -A install,torch==2.1"),
+        ("a.ps1", "function Add { param([string]$Name)\n  pip install $Name\n}\nAdd -Name torch==2.1"),
         ("a.sh", 'put() {\n  said=$(pip install "$@" 2>&1) || {\n    exit 1\n  }\n}\nput "torch==2.1"'),
         ("a.sh", 'said=$(pip install "torch==2.1" 2>&1)'),
         ("a.sh", "said=`pip install torch==2.1 2>&1`"),

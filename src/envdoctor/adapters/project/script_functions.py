@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from envdoctor.adapters.project.pip_command import read_pip_command
 from envdoctor.adapters.project.shell_words import Command, Word
@@ -21,6 +22,9 @@ _ARGUMENT = re.compile(r"\$(?:\{([1-9])\}|([1-9]))")
 _ALL = frozenset({"$@", "$*", "${@}", "${*}"})
 _DEEPEST, _MOST, _COMMAND = 10, 1_000_000, 50
 """Functions that call one another; characters that a script may come to by them, and what a command counts at least."""
+_PARAMETER = re.compile(r"(?<![=\w])\$(\w+)")
+_AS_IF = ("install", "x")
+"""What a function may be given that only starts pip."""
 _LONGEST = 1_000
 """Commands of a function of PowerShell that are looked at."""
 
@@ -186,6 +190,20 @@ class _Arguments:
         return text
 
 
+class _Function(NamedTuple):
+    """A function of PowerShell that hands on what it gets."""
+
+    passing: tuple[int, ...]
+    """The commands that it hands it to."""
+    parameters: frozenset[str]
+    """The name of the one that it has, in small letters; none where it has several."""
+
+    def is_handed(self, word: Word) -> bool:
+        """Return whether a word of such a command stands for what the function gets."""
+        text = word.text.lower()
+        return text in OWN_ARGUMENTS or (text[:1] in ("@", "$") and text[1:] in self.parameters)
+
+
 def with_calls_of_powershell(listed: Sequence[Command]) -> Iterator[Command]:
     """Yield a script's commands; of a function that hands on to an installer what it gets, that where it is called.
 
@@ -193,44 +211,55 @@ def with_calls_of_powershell(listed: Sequence[Command]) -> Iterator[Command]:
     """
     functions = dict(_handing_on(listed))
     called = {name for name in map(_called_by, listed) if name in functions}
-    passed = {at for name in called for at in functions[name]}
-    if sum(len(functions.get(_called_by(command), ())) for command in listed) * _COMMAND > _MOST:
+    passed = {at for name in called for at in functions[name].passing}
+    if sum(len(functions[name].passing) for name in map(_called_by, listed) if name in called) * _COMMAND > _MOST:
         yield from listed
         return
     for at, command in enumerate(listed):
         name = _called_by(command)
         if name in called:
-            yield from _run(command, name, [listed[each] for each in functions[name]])
+            yield from _run(command, name, functions[name], listed)
         elif at not in passed:
             yield command
 
 
-def _handing_on(listed: Sequence[Command]) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _handing_on(listed: Sequence[Command]) -> Iterator[tuple[str, _Function]]:
     for at, command in enumerate(listed):
         texts = [word.text.lower() for word in command.words]
         end, last = at + 1, min(len(listed), at + _LONGEST)
-        while texts[0] == "function" and len(texts) == 2 and end < last and listed[end].depth > command.depth:
+        while texts[0] == "function" and len(texts) > 1 and end < last and listed[end].depth > command.depth:
             end += 1
-        passing = tuple(each for each in range(at + 1, end) if _hands_on(listed[each]))
+        name, _, said = " ".join(texts[1:]).partition("(")
+        if end > at + 2 and listed[at + 1].words[0].text.lower() == "param":
+            said = " ".join(word.text.lower() for word in listed[at + 2].words)
+        parameters = _PARAMETER.findall(said)
+        function = _Function((), frozenset(parameters if len(parameters) == 1 else ()))
+        passing = tuple(each for each in range(at + 1, end) if _hands_on(listed[each], function))
         if passing:
-            yield texts[1], passing
+            yield name.strip(), function._replace(passing=passing)
 
 
-def _hands_on(command: Command) -> bool:
-    own = any(word.text.lower() in OWN_ARGUMENTS for word in command.words)
-    call = read_pip_command(command.words) if own else None
-    return call is not None and call.verb == "install"
+def _hands_on(command: Command, function: _Function) -> bool:
+    """Return whether a command installs what the function gets, or does what that says of pip."""
+    if not any(map(function.is_handed, command.words)):
+        return False
+    words = [word for word in command.words if not function.is_handed(word)]
+    calls = (read_pip_command((*words, *(replace(words[0], text=text) for text in more))) for more in ((), _AS_IF))
+    return any(call is not None and call.verb == "install" for call in calls) if words else False
 
 
 def _called_by(command: Command) -> str:
     return next((word.text.lower() for word in command.words if word.text not in _BEFORE | {"&", "."}), "")
 
 
-def _run(call: Command, name: str, passing: Sequence[Command]) -> Iterator[Command]:
+def _run(call: Command, name: str, function: _Function, listed: Sequence[Command]) -> Iterator[Command]:
     """Yield what a function of that name installs that is called so; it looks itself whether that succeeds."""
     at = next(at for at, word in enumerate(call.words) if word.text.lower() == name)
-    for number, command in enumerate(passing, start=1):
-        words = [call.words[at + 1 :] if word.text.lower() in OWN_ARGUMENTS else (word,) for word in command.words]
+    given = [
+        word for word in call.words[at + 1 :] if word.text[1:].lower() not in function.parameters or word.text[0] != "-"
+    ]
+    for each in function.passing:
+        words = [given if function.is_handed(word) else (word,) for word in listed[each].words]
         filled = (*call.words[:at], *(replace(word, line=call.words[at].line) for each in words for word in each))
         last = replace(call, words=filled, joined=call.joined or "&&")
-        yield last if number == len(passing) else replace(last, ends=";")
+        yield last if each == function.passing[-1] else replace(last, ends=";")
