@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from envdoctor.adapters.probe.listing import read_listing
 from envdoctor.model.candidate import CoreMetadata, DistributionFile, FileKind, ProjectPage
-from envdoctor.model.environment import Interpreter
+from envdoctor.model.environment import InstalledDistribution, InstalledEnvironment, Interpreter
 from envdoctor.model.target import Arch, OperatingSystem, Target
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.ports import IndexUnavailable, ProjectNotFound
@@ -207,3 +207,24 @@ def test_the_wheels_of_a_listing_tell_the_python_that_nothing_else_tells(text, p
     index.files["faster-whisper", "1.1.0"] = ("faster_whisper-1.1.0-py3-none-any.whl",)
     environment = read_listing(text or "local-thing==1.0\n", "freeze.txt")
     assert python_of_wheels(environment, index, LINUX) == python
+
+
+@pytest.mark.parametrize(
+    ("demands", "wanted"),
+    [
+        (("numpy<3.0,>=1.20", "numpy<2,>1.18", "numpy>=1.25,!=1.26.1"), "numpy!=1.26.1,<2,>=1.25"),
+        (("numpy==1.26.4", "numpy>=1.20,<2"), "numpy==1.26.4"),
+        (("numpy<=1.26", "numpy<1.26", "numpy>1.20", "numpy>=1.20"), "numpy<1.26,>1.20"),
+        (("numpy==1.26.*", "numpy>=1.20"), "numpy==1.26.*,>=1.20"),
+    ],
+)
+def test_of_what_all_ask_for_the_clauses_that_count_are_advised(diagnose, demands, wanted):
+    asking = tuple(
+        InstalledDistribution(canonicalize_name(f"asks-{number}"), "1.0", requires_dist=(demand,))
+        for number, demand in enumerate(demands)
+    )
+    numpy = InstalledDistribution(canonicalize_name("numpy"), "2.4.3")
+    (first, *_) = diagnose(InstalledEnvironment((*asking, numpy)), "ENV001")
+    assert first.remedy is not None
+    (command,) = first.remedy.commands
+    assert f'"{wanted}"' in str(command)

@@ -24,6 +24,7 @@ from functools import cache
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from envdoctor.diagnose.demand import Demands, InstalledDemand
 from envdoctor.diagnose.examination import Examination
@@ -106,7 +107,21 @@ def _evidence(demand: InstalledDemand, have: InstalledDistribution | None) -> tu
 def _together(everyone: Iterable[InstalledDemand]) -> tuple[SpecifierSet, bool]:
     """Return what all ask for, and whether a version of that can be."""
     together = SpecifierSet(",".join(sorted({str(item.requirement.specifier) for item in everyone} - {""})))
-    return together, not together.is_unsatisfiable()
+    possible = not together.is_unsatisfiable()
+    return _narrowed(together) if possible else together, possible
+
+
+def _narrowed(together: SpecifierSet) -> SpecifierSet:
+    """Return the clauses that the others follow from: one pin, or of bounds the highest below and the lowest above."""
+    exact = [item for item in together if item.operator == "==" and not item.version.endswith(".*")]
+    below = [item for item in together if item.operator in (">", ">=")]
+    above = [item for item in together if item.operator in ("<", "<=")]
+    if exact:
+        return SpecifierSet(str(exact[0]))
+    kept = [item for item in together if item not in (*below, *above)]
+    kept += sorted(below, key=lambda item: (Version(item.version), item.operator == ">"))[-1:]
+    kept += sorted(above, key=lambda item: (Version(item.version), item.operator == "<="))[:1]
+    return SpecifierSet(",".join(map(str, kept)))
 
 
 def _remedy(
