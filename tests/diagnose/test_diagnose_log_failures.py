@@ -151,6 +151,14 @@ FATAL = {
         "collect2: error: ld returned 1 exit status\nninja: build stopped: subcommand failed."),
         "/usr/bin/ld: cannot find -laio",
     ),
+    "a check of torch-directml": (
+        "100%|####| 6/6\n[F D:\\a\\_work\\1\\s\\csrc\\engine\\dml_util.cc:118] Check failed",
+        "[F D:",
+    ),
+    "torch's own fatal line on a day of one digit's month": (
+        "[F302 15:36:01.000000000 dml_util.cc:118] the device is gone",
+        "the device is gone",
+    ),
     "git's last word": ("$ git pull\nfatal: not a git repository (or any of the parents): .git", "fatal: not"),
     "cmd's last word": (
         "C:\\x>nvcc\n'nvcc' is not recognized as an internal or external command,\noperable program or batch file.",

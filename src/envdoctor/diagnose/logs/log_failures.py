@@ -35,8 +35,8 @@ _MAY_TELL = re.compile(
     r"|not recognized|denied|ImportError|Assertion|dyld|undefined|cannot find|No such file|unsatisfiable|No solution"
     r"|[Cc]ould not|FAIL|unsatisfied|\[E:|Check f|Conflict|Timeout|NotFound"
     r"|cannot be loaded|Cannot find|Cannot import|E\d{4} \d\d:|\b[EF] [\w./-]+:\d+\] "
-    r"|panic:|no matching|process exited|\.exc\.|\[[EF]\] |violation|Failure|LoadFile|Speicherz|segment|Abgebr"
-    r"|\u6bb5\u9519\u8bef|curl: \(|ouldn't launch|: Fail|BackendUnavailable|no such option"
+    r"|panic:|no matching|process exited|\.exc\.|\[[EF](?:\d{3,4})?[\] ]|violation|Failure|LoadFile|Speicherz|segment"
+    r"|Abgebr|\u6bb5\u9519\u8bef|curl: \(|ouldn't launch|: Fail|BackendUnavailable|no such option"
 )
 """One of these stands in whatever is taken for a failure below."""
 _EXCEPTION = re.compile(

@@ -88,7 +88,7 @@ _OF_GLOG = re.compile(
 _OF_LETTERS = re.compile(
     r"(?:\[[\d/: -]{10,25}\] )?(?:\[TRT\] \[([VIWEF])\]"
     r"|\[([VIWEF])\] (?=\[TRT\]|Error\[\d+\]: |\S{1,300}\.\w{1,4}:\d+:)"
-    r"|(?:\[rank\d{1,5}\]: ?)?\[([VIWEF])(?:\d{4} [\d:.]{8,20})? \w{1,40}\.cpp:\d+\])"
+    r"|(?:\[rank\d{1,5}\]: ?)?\[([VIWEF])(?:\d{3,4} [\d:.]{8,20})? \S{1,200}\.(?:cpp|cc|cu|h):\d+\])"
 )
 """TensorRT's levels, letters between brackets on each side of its name; trtexec has no name, k2 and torch a place."""
 _LETTERS = {"V": "debug", "I": "info", "W": "warning", "E": "error", "F": "fatal"}
