@@ -105,3 +105,24 @@ def test_the_build_of_a_listed_torch_tells_the_backend(
     options = ["--target-os", "linux", "--target-arch", "x86_64"]
     main(["check", "--offline", "--format", "json", "--installed", str(tmp_path / "paste.txt"), *options])
     assert json.loads(capsys.readouterr().out)["target"]["backend"] == backend
+
+
+@pytest.mark.parametrize(("label", "told"), [("+cu121", True), ("+cu124", True), ("+cu129", False), ("", False)])
+def test_the_build_of_a_listed_torch_tells_the_processor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], label: str, *, told: bool
+) -> None:
+    """ctranslate2 4.4 loads cuDNN 8 on x86_64 alone, and torch 2.5 brings cuDNN 9."""
+    (tmp_path / "paste.txt").write_text(f"torch==2.5.1{label}\nctranslate2==4.4.0\n", encoding="utf-8")
+    main(
+        [
+            "check",
+            "--offline",
+            "--format",
+            "json",
+            "--target-backend",
+            "cuda",
+            "--installed",
+            str(tmp_path / "paste.txt"),
+        ]
+    )
+    assert ("ADV052" in {item["rule"] for item in json.loads(capsys.readouterr().out)["findings"]}) is told

@@ -202,6 +202,8 @@ def host_target() -> Target:
 
 
 _OF_ARM = re.compile(r"\b(GB10|GH200|GB200|GB300|Thor|Orin|Xavier|Tegra)\b")
+_OF_X86 = re.compile(r"\+(?:cu1(?:1\d|2[0-4])$|rocm\d|xpu$)")
+"""PyTorch's builds that ARM processors hardly have."""
 _SYSTEMS = {"win32": "windows", "linux": "linux", "darwin": "macos"}
 
 
@@ -318,6 +320,8 @@ def _machine(patient: Patient) -> str:
     installed = environment.told.machine or environment.built_for.machine if environment is not None else ""
     told = patient.facts.value("arch") or installed
     names = [str(fact.value) for fact in patient.facts.of_cards("name")]
+    if not told and (torch := environment.get("torch") if environment is not None else None) is not None:
+        told = "x86_64" if _OF_X86.search(torch.version) else told
     if told or not names:
         return str(told or "").lower()
     # These chips sit beside ARM processors only, and hardly any other card does.
