@@ -11,7 +11,7 @@ from typing import NamedTuple
 from envdoctor.adapters.project.pip_command import read_pip_command
 from envdoctor.adapters.project.shell_words import Command, Word
 
-__all__ = ["OWN_ARGUMENTS", "with_calls", "with_calls_of_powershell"]
+__all__ = ["OWN_ARGUMENTS", "Room", "TooMany", "with_calls", "with_calls_of_powershell"]
 
 OWN_ARGUMENTS = frozenset({"$@", "$*", "${@}", "${*}", "%*", "@args", "$args"})
 """What a script, or a function of one, was started with, in small letters."""
@@ -42,33 +42,39 @@ def with_calls(listed: Sequence[Command]) -> Sequence[Command]:
         return listed
     found: list[Command] = []
     patterns = _patterns([command for command, _, _ in parts])
-    room, joined = _Room(), ""
+    room, joined = Room(), ""
     try:
         for at, (command, name, body) in enumerate(parts):
             if name not in called:
                 calls = not name and at not in patterns
                 found += _expanded(command, joined, bodies, (), room) if calls else [command, *body]
             joined = command.joined
-    except _TooMany:
+    except TooMany:
         return listed
     return found
 
 
-class _TooMany(Exception):
+class TooMany(Exception):
     """Functions that come to more than anybody looks at."""
 
 
-class _Room:
+class Room:
     """What the calls of a script may come to; arguments that are said twice double with each function."""
 
     def __init__(self) -> None:
         self._left = _MOST
 
     def take(self, characters: int) -> None:
-        """Raise _TooMany where there is no room left for so many."""
+        """Raise TooMany where there is no room left for so many."""
         self._left -= characters
         if self._left < 0:
-            raise _TooMany
+            raise TooMany
+
+    def take_command(self, within: Sequence[str], characters: int = 0) -> None:
+        """Take a command, in functions that call one another. Raises TooMany."""
+        if len(within) > _DEEPEST:
+            raise TooMany
+        self.take(_COMMAND + characters)
 
 
 def _parts(listed: Sequence[Command]) -> Iterator[tuple[Command, str, tuple[Command, ...]]]:
@@ -131,8 +137,8 @@ def _call(command: Command, bodies: _Bodies) -> tuple[int, str]:
     return at, name if name in bodies else ""
 
 
-def _expanded(command: Command, joined: str, bodies: _Bodies, within: tuple[str, ...], room: _Room) -> list[Command]:
-    """Return what a command comes to; behind ``&&`` and ``||`` it is as good as in brackets. Raises _TooMany."""
+def _expanded(command: Command, joined: str, bodies: _Bodies, within: tuple[str, ...], room: Room) -> list[Command]:
+    """Return what a command comes to; behind ``&&`` and ``||`` it is as good as in brackets. Raises TooMany."""
     at, name = _call(command, bodies)
     if not name or name in within:
         return [command]
@@ -147,9 +153,7 @@ def _expanded(command: Command, joined: str, bodies: _Bodies, within: tuple[str,
         words = (*before, *arguments.put_into(each.words))
         shells = (*command.shells, *each.shells[inner:])
         each = replace(each, words=words, depth=each.depth + depth, level=each.level + depth, shells=shells)
-        if len(within) > _DEEPEST:
-            raise _TooMany
-        room.take(_COMMAND)
+        room.take_command(within)
         found += [each] if number in patterns else _expanded(each, joined, bodies, (*within, name), room)
         before, joined = (), each.joined
     last = replace(found[-1], ends=command.ends, level=command.level, joined=command.joined, ends_arm=command.ends_arm)
@@ -159,7 +163,7 @@ def _expanded(command: Command, joined: str, bodies: _Bodies, within: tuple[str,
 class _Arguments:
     """What a function is called with, as far as its commands can be told what they get."""
 
-    def __init__(self, words: Sequence[Word], body: Sequence[Command], room: _Room) -> None:
+    def __init__(self, words: Sequence[Word], body: Sequence[Command], room: Room) -> None:
         firsts = {word.text for command in body for word in command.words[:2]}
         moved = "shift" in firsts and not firsts.isdisjoint(_LOOPS)
         self._known = not moved and not any(word.text in _ALL for word in words)

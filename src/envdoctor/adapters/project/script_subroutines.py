@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from envdoctor.adapters.project.script_functions import Room, TooMany
 from envdoctor.adapters.project.shell_words import Command, Word
 
 __all__ = ["with_calls_of_batch"]
 
 _ARGUMENT = re.compile(r"%~?([1-9])|%(\*)|%\w+%")
-_DEEPEST, _LONGEST, _MOST = 10, 1_000, 1_000_000
-"""Subroutines in one another; commands of one; characters that a script may come to by them."""
-_COMMAND = 50
-"""Characters that a command counts at least."""
+_LONGEST = 1_000
+"""Commands of a subroutine."""
 
 _Bodies = Mapping[str, range]
 
@@ -29,19 +28,15 @@ def with_calls_of_batch(listed: Sequence[Command]) -> Sequence[Command]:
     called = {name for command in listed if (name := _call(command)[1]) in bodies}
     inside = {at for name in called for at in range(bodies[name].start - 1, bodies[name].stop)}
     try:
-        room = [_MOST]
+        room = Room()
         return [
             each
             for at, command in enumerate(listed)
             if at not in inside
             for each in _expanded(command, listed[at - 1].joined if at else "", listed, bodies, (), room)
         ]
-    except _TooMany:
+    except TooMany:
         return listed
-
-
-class _TooMany(Exception):
-    """Calls that come to more than anybody looks at."""
 
 
 def _bodies(listed: Sequence[Command]) -> Iterator[tuple[str, range]]:
@@ -108,11 +103,11 @@ def _call(command: Command) -> tuple[int, str]:
 
 
 def _expanded(
-    command: Command, joined: str, listed: Sequence[Command], bodies: _Bodies, within: tuple[str, ...], room: list[int]
+    command: Command, joined: str, listed: Sequence[Command], bodies: _Bodies, within: tuple[str, ...], room: Room
 ) -> Iterator[Command]:
     """Yield a command, and behind it what it calls; behind a condition that is as good as in brackets.
 
-    Raises _TooMany.
+    Raises TooMany.
     """
     at, name = _call(command)
     if name not in bodies or name in within:
@@ -125,9 +120,7 @@ def _expanded(
     yield replace(command, ends=";", joined="", depth=deeper, level=deeper) if own else command
     deeper, joined = deeper + bool(asked), ""
     for number, each in enumerate(own, start=1):
-        room[0] -= _COMMAND + sum(len(word.text) for word in arguments)
-        if room[0] < 0 or len(within) > _DEEPEST:
-            raise _TooMany
+        room.take_command(within, sum(len(word.text) for word in arguments))
         words = each.words if shifted else tuple(_put_into(each.words, arguments))
         if _first(each) != "set":  # A value counts behind it, too.
             words = (*(replace(word, line=words[0].line) for word in asked), *words)
