@@ -358,3 +358,21 @@ def test_a_text_of_collect_env_takes_no_square_of_its_length():
     assert len(listing.distributions) == 20_001
     assert {item.installer for item in listing.distributions} == {"conda", None}
     assert time.process_time() - begun < 8
+
+
+def test_the_copies_that_setuptools_brings_along_are_none_of_the_environments():
+    """wandb lists them behind the others, and pip does not."""
+    text = (
+        "packaging==25.0\nzipp==3.23.0\nwheel==0.45.1\nautocommand==2.2.2\njaraco.text==3.12.1\n"
+        "packaging==24.2\nzipp==3.19.2\nwheel==0.45.1\ntomli==2.0.1\n"
+    )
+    assert [(item.name, item.version) for item in read_listing(text, "requirements.txt").distributions] == [
+        ("packaging", "25.0"),
+        ("zipp", "3.23.0"),
+        ("wheel", "0.45.1"),
+        ("autocommand", "2.2.2"),
+        ("jaraco-text", "3.12.1"),
+        ("tomli", "2.0.1"),
+    ]
+    twice = "packaging==25.0\npackaging==24.2\n"
+    assert len(read_listing(twice, "requirements.txt").distributions) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -48,7 +49,38 @@ def read_freeze(text: str, name: str) -> Listing:
             bad = bad or (number, line)
     if bad is not None and len(listing.problems) >= max(1, len(listing.distributions)):
         raise ListingError(name, bad[0], _complaint(bad[1]))
+    listing.distributions = _without_copies(listing.distributions)
     return listing
+
+
+_COPIES = {
+    "importlib-metadata": {"8.0.0", "8.7.1"},
+    "importlib-resources": {"6.4.0"},
+    "more-itertools": {"10.3.0", "10.8.0"},
+    "packaging": {"24.0", "24.1", "24.2", "26.0"},
+    "platformdirs": {"4.2.2", "4.4.0"},
+    "tomli": {"2.0.1", "2.4.0"},
+    "typeguard": {"4.3.0"},
+    "typing-extensions": {"4.12.2"},
+    "wheel": {"0.43.0", "0.45.1", "0.46.3"},
+    "zipp": {"3.19.2", "3.23.0"},
+}
+"""What setuptools 71.1 to 82 bring along in a folder of their own, read in their wheels."""
+_ONLY_COPIES = frozenset({"autocommand", "jaraco-text"})
+
+
+def _without_copies(found: list[InstalledDistribution]) -> list[InstalledDistribution]:
+    """Return a list without setuptools' own copies, which a program that has imported setuptools lists, too."""
+    names = [item.name for item in found]
+    if not set(names) >= _ONLY_COPIES:
+        return found
+    times = Counter(names)
+    kept = []
+    for item in reversed(found):
+        copy = times[item.name] > 1 and item.version in _COPIES.get(item.name, ())
+        times[item.name] -= copy
+        kept += [] if copy else [item]
+    return kept[::-1]
 
 
 def _pins_of(line: str) -> list[str]:
