@@ -33,6 +33,7 @@ RELEASES = {
     ("tensorflow", "1.15.0"): ("gast",),
     ("tensorflow", "2.10.1"): (),
     ("old", "1.0"): (),
+    ("pyqt5", "5.15.9"): ("PyQt5-sip<13", "PyQt5-Qt5>=5.15.2"),
 }
 LINUX = Target(OperatingSystem.LINUX, Arch.X86_64, (3, 11))
 
@@ -159,6 +160,7 @@ def test_what_conda_gives_under_its_own_names_is_not_missing(diagnose):
         "mkl-service==2.4.0\ntorch==2.4.1\n",
         "numpy @ file:///home/conda/feedstock_root/build_artifacts/numpy_1/work\nmkl-service==2.4.0\ntorch==2.4.1\n",
         "conda==24.1.0\ntorch==2.4.1\n",
+        "pyqt5==5.15.9\npyqt5-sip==12.12.2\n",
     ],
 )
 def test_a_freeze_of_condas_environment_does_not_show_its_libraries(diagnose, text):

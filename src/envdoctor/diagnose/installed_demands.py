@@ -165,10 +165,13 @@ def left_out(environment: InstalledEnvironment) -> Callable[[str], bool]:
     if environment.kind is EnvironmentKind.LISTING and shows_conda(environment):
         # pip sees nothing of the libraries that conda gives: MKL, Qt, those of CUDA.
         return lambda _: True
-    return _NOT_FROZEN.__contains__ if environment.source == "pip freeze" else lambda _: False
+    given = _GIVEN_BY_SYSTEMS if environment.kind is EnvironmentKind.LISTING else frozenset[str]()
+    return (given | _NOT_FROZEN if environment.source == "pip freeze" else given).__contains__
 
 
 _DIGITS = "0123456789"
+_GIVEN_BY_SYSTEMS = frozenset({"pyqt5-qt5", "pyqt6-qt6", "pyside6-addons", "pyside6-essentials"})
+"""Of PyQt and PySide conda and Linux distributions have builds for a Qt of their own."""
 
 
 def _names_of_conda(packages: Iterable[CondaPackage]) -> Iterator[str]:
