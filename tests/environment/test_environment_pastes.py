@@ -347,6 +347,8 @@ OLD_LIGHTNING = """* CUDA:
             {"torch": "2.4.0+cu121"},
             {"gpu[0].architecture": "sm_75", "python.version": "3.11.0"},
         ),
+        (f"{COMFYUI.replace('2.6.0+cu124', '2.4.1+cu121')}\n{COMFYUI}", None, {"torch.version": "2.6.0+cu124"}),
+        (f"{ULTRALYTICS.replace('2.6.0', '2.4.1')}\n{ULTRALYTICS}", None, {"torch.version": "2.6.0+cu124"}),
         (f"[START] Security scan\n[DONE] Security scan\n{COMFYUI}", None, {"torch.version": "2.6.0+cu124"}),
     ],
 )

@@ -7,6 +7,7 @@ Lightning's ``requirements/collect_env_details.py``, and what ComfyUI prints at 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from envdoctor.adapters.probe.written_reports import rows_of_person
@@ -48,6 +49,11 @@ def as_collect_env(text: str) -> str | None:
     return None
 
 
+def _last(pattern: str, text: str) -> re.Match[str] | None:
+    """Return the last place that fits: a log of several starts ends with the one that counts."""
+    return next(iter(deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)), None)
+
+
 def _of_detection(text: str) -> Iterator[str]:
     """Read detectron2's table, and the lines of OpenMMLab's libraries."""
     system = re.search(r"^[^\S\n]{0,8}sys\.platform(?::| )[^\S\n]{1,40}(\w{1,20})", text, re.MULTILINE)
@@ -74,16 +80,16 @@ def _row(name: str, said: str) -> Iterator[str]:
 
 
 def _of_ultralytics(text: str) -> Iterator[str]:
-    head = re.search(
+    head = _last(
         rf"^[^\S\n]{{0,8}}(?:Ultralytics|YOLO\w{{0,4}})\b.{{0,60}}\bPython-{_VERSION} torch-{_VERSION}",
         text,
-        re.MULTILINE,
     )
     if head is None:
         return
     yield f"Python version: {head[1]}"
     yield f"PyTorch version: {head[2]}"
-    for number, card in re.findall(r"\bCUDA:(\d{1,3}) \(([^\n,]{1,80}), \d{1,9}MiB", text[head.end() :]):
+    text = text[head.start() :]
+    for number, card in re.findall(r"\bCUDA:(\d{1,3}) \(([^\n,]{1,80}), \d{1,9}MiB", text):
         yield f"GPU {number}: {card}"
     if system := re.search(r"^[^\S\n]{0,8}OS {2,40}((?:Linux|Windows|macOS)-\S{1,200})", text, re.MULTILINE):
         yield f"Python platform: {system[1]}"
@@ -113,19 +119,19 @@ def _of_lightning(text: str) -> Iterator[str]:
 
 
 def _of_comfyui(text: str) -> Iterator[str]:
-    torch = re.search(rf"^.{{0,40}}pytorch version: {_VERSION}", text, re.MULTILINE)
+    torch = _last(rf"^.{{0,40}}pytorch version: {_VERSION}", text)
     if torch is None or not re.search(r"^.{0,40}(?:Total VRAM \d|Set vram state to: )", text, re.MULTILINE):
         return
     yield f"PyTorch version: {torch[1]}"
-    if python := re.search(rf"Python version: {_VERSION}", text):
+    if python := _last(rf"Python version: {_VERSION}", text):
         yield f"Python version: {python[1]}"
-    if system := re.search(r"\*\* Platform: (\w{1,20})", text):
+    if system := _last(r"\*\* Platform: (\w{1,20})", text):
         yield from _platform(system[1])
-    device = re.search(r"Device: cuda:\d{1,3} (\S.{0,80}?) : \w", text)
-    architecture = re.search(r"AMD arch: (gfx\w{1,8})", text)
+    device = _last(r"Device: cuda:\d{1,3} (\S.{0,80}?) : \w", text)
+    architecture = _last(r"AMD arch: (gfx\w{1,8})", text)
     if device:
         yield f"GPU 0: {device[1]}{f' ({architecture[1]})' if architecture else ''}"
-    if xformers := re.search(rf"xformers version: {_VERSION}", text):
+    if xformers := _last(rf"xformers version: {_VERSION}", text):
         yield f"[pip3] xformers=={xformers[1]}"
 
 
