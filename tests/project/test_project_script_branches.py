@@ -642,6 +642,14 @@ def test_of_branches_the_one_whose_index_has_builds_for_the_target_s_card_counts
     assert names(project) == ["one"]
 
 
+@pytest.mark.parametrize(("backend", "taken"), [("directml", "two"), ("mps", "two"), ("zluda", "one"), ("", "one")])
+def test_a_card_takes_the_builds_that_it_runs_with(read_files, backend, taken):
+    text = (
+        f"if a; then pip install one {INDEX}cu121; elif b; then pip install two; else pip install six {INDEX}cpu; fi\n"
+    )
+    assert names(read_files({"i.sh": text}, at="i.sh", target_backend=backend)) == [taken]
+
+
 def test_a_branch_alone_counts_whatever_its_index(read_files):
     text = f"if x; then pip install one {INDEX}cpu; fi\npip install two\n"
     project = read_files({"i.sh": text}, at="i.sh", target_backend="cuda")
@@ -656,6 +664,10 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
         ("i.bat", 'if "%1"=="rocm" (pip install two) else pip install one\npip install three\n'),
         ("i.bat", 'if "%1"=="rocm" (\n  pip install two\n) else pip install one\npip install three\n'),
         ("i.ps1", "if ($G -eq 'rocm') { pip install two } else { pip install one }\npip install three\n"),
+        (
+            "i.ps1",
+            "switch ($G) {\n{$_ -eq 'rocm'} { pip install two }\n{$_ -eq 'cuda'} { pip install one }}\npip install three\n",
+        ),
         ("i.ps1", "switch ($G) { 'rocm' { pip install two } 'cuda' { pip install one } }\npip install three\n"),
     ],
 )

@@ -18,7 +18,10 @@ __all__ = ["Branch", "branches_of", "taken"]
 _WITHIN = ("then", "do", "else", "{")
 _BLANK = {
     Dialect.CMD: re.compile(r"\"[^\"\n]*\"|\^."),
-    Dialect.POWERSHELL: re.compile(r"\"(?:`.|[^\"`\n])*\"|'[^'\n]*'|`.|(?<!\S)#.*"),
+    # The condition of a case of `switch` may stand in braces of its own.
+    Dialect.POWERSHELL: re.compile(
+        r"\{[^{}\n]{0,200}\$_[^{}\n]{0,200}\}(?=\s*\{)|\"(?:`.|[^\"`\n])*\"|'[^'\n]*'|`.|(?<!\S)#.*"
+    ),
 }
 """What of a line tells nothing of its brackets: quoted texts, escaped signs, comments."""
 _ONE_IF = re.compile(

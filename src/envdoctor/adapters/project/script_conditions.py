@@ -38,6 +38,8 @@ _OF_WHEEL = re.compile(r"-cp(3)(\d{1,2})-cp3")
 """A wheel for one Python."""
 _ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
 """Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""
+_BUILDS_OF = {"zluda": "cuda", "directml": "cpu", "mps": "cpu", "coreml": "cpu"}
+"""And of others whose they take."""
 _EQUALS = re.compile(
     r"(?:(?<![=!<>~])(?:=~|={1,2})|\s-i?(?:eq|like|match)\s|\sequ\s)\s*[\"'*]*([\w.+|-]+)[\"'*]*(?=[\s\])}]|$)"
     r"|\bgrep\s+(?:-[a-uw-zA-Z]+\s+)*[\"'*]*([\w.+|\\-]+)",
@@ -109,7 +111,8 @@ class JudgedFor:
         if self.python and pythons and self.python not in pythons:
             return False
         backends = _backends(_OF_PYTORCH.findall(commands))
-        return self.backend not in _ALONE or not backends or self.backend in backends
+        own = self.backend if self.backend in _ALONE else _BUILDS_OF.get(self.backend)
+        return own is None or not backends or own in backends
 
     def is_named(self, label: str) -> bool | None:
         """Return whether the words of a label name the target's backend, None where they name none."""
