@@ -666,7 +666,8 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
         ("i.ps1", "if ($G -eq 'rocm') { pip install two } else { pip install one }\npip install three\n"),
         (
             "i.ps1",
-            "switch ($G) {\n{$_ -eq 'rocm'} { pip install two }\n{$_ -eq 'cuda'} { pip install one }}\npip install three\n",
+            "switch ($G) {\n{$_ -eq 'rocm'} { pip install two }\n{$_ -eq 'cuda'} { pip install one }}\n"
+            "pip install three\n",
         ),
         ("i.ps1", "switch ($G) { 'rocm' { pip install two } 'cuda' { pip install one } }\npip install three\n"),
     ],
