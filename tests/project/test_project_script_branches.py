@@ -656,6 +656,9 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
     assert names(project) == ["one", "two"]
 
 
+IN_BRACES = "{$_ -eq 'rocm'} { pip install two }\n{$_ -eq 'cuda'} { pip install one }"
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -664,11 +667,7 @@ def test_a_branch_alone_counts_whatever_its_index(read_files):
         ("i.bat", 'if "%1"=="rocm" (pip install two) else pip install one\npip install three\n'),
         ("i.bat", 'if "%1"=="rocm" (\n  pip install two\n) else pip install one\npip install three\n'),
         ("i.ps1", "if ($G -eq 'rocm') { pip install two } else { pip install one }\npip install three\n"),
-        (
-            "i.ps1",
-            "switch ($G) {\n{$_ -eq 'rocm'} { pip install two }\n{$_ -eq 'cuda'} { pip install one }}\n"
-            "pip install three\n",
-        ),
+        ("i.ps1", f"switch ($G) {{\n{IN_BRACES}\n}}\npip install three\n"),
         ("i.ps1", "switch ($G) { 'rocm' { pip install two } 'cuda' { pip install one } }\npip install three\n"),
     ],
 )
