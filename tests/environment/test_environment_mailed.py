@@ -109,6 +109,7 @@ def test_an_index_out_of_reach_leaves_the_listing_as_it_was():
         ("tensorflow==2.20.0\nnumpy==2.1.0\n", 0),  # `pip list | grep`, without the command
         ("tensorflow==2.20.0\nnumpy==2.1.0\npip==26.3\n", 4),
         ("tensorflow==2.20.0\nnumpy==2.1.0\nkeras==3.10\nh5py==3\n", 2),
+        ("tensorflow==2.20.0\nnumpy==2.1.0\nkeras==3.10\n", 0),
         ("tensorflow==2.20.0\nspyder==6.0.0\nmkl-service==2.4.0\npip==24.0\n", 0),
     ],
 )

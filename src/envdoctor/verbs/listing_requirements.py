@@ -87,12 +87,12 @@ def _is_for(found: Compatibilities, tags: str, requires_python: str | None) -> b
 
 
 def _is_choice(distributions: Sequence[InstalledDistribution]) -> bool:
-    """Return whether more is missing than listed: rows that a person chose, and no environment that ever ran."""
+    """Return whether as much is missing as listed, or more: rows that a person chose, and nothing that ever ran."""
     there = {item.name for item in distributions}
     plain = (text for item in distributions for text in item.requires_dist if ";" not in text)
     needed = {canonicalize_name(found[0]) for text in plain if (found := _NAME.match(text))}
     # What `pip list` says of itself is the last that somebody cuts out.
-    return len(needed - there) > (max(len(there), _FEW) if "pip" in there else len(there))
+    return len(needed - there) >= (max(len(there), _FEW) if "pip" in there else len(there))
 
 
 _FEW = 8
