@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -518,6 +519,15 @@ def test_what_a_later_command_puts_in_the_place_of_another_version_is_said(
     (finding,) = of_project("RES007", commands=commands, requirements=(new,), superseded=(old,))
     assert finding.message == f"step order: install.bat:8 asks for `numpy==1`, and install.bat:9 {said}"
     assert finding.severity is severity
+
+
+def test_many_steps_take_no_square_of_their_number() -> None:
+    installs = [command(at, "install", f"demo{at}", "torch", requirement_files=("all.txt",)) for at in range(1, 6000)]
+    commands = (*installs, command(6000, "uninstall", "demo7", "torch"), command(6001, "install", "torch"))
+    begun = time.process_time()
+    texts = [finding.message for finding in of_project("RES007", commands=commands, requirements=())]
+    assert time.process_time() - begun < 15
+    assert ["installs `torch`" in texts[0], "installs `demo7`" in texts[1]] == [True, True]
 
 
 def test_steps_that_do_not_meet_are_fine() -> None:

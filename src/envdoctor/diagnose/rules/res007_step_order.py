@@ -26,14 +26,13 @@ pip install torch==2.3.0 --index-url https://download.pytorch.org/whl/cu118
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as ParsedRequirement
 from packaging.utils import canonicalize_name
 
-from envdoctor.diagnose.examination import Examination, Sources
+from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
 from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import FileOrigin
@@ -55,33 +54,6 @@ def _argument_names(command: InstallCommand) -> set[str]:
     return names - files - {"pip", "install", "uninstall"}
 
 
-def _installed_names(command: InstallCommand, project: Project) -> set[str]:
-    names = _argument_names(command)
-    for requirement in project.requirements:
-        origin = requirement.origin
-        if not isinstance(origin, FileOrigin):
-            continue
-        own = requirement.step == command.step and origin.path == command.origin.path
-        by_file = any(origin.path == item or origin.path.endswith("/" + item) for item in command.requirement_files)
-        if own or by_file:
-            names.add(requirement.name)
-    return names
-
-
-def _named_in_files(command: InstallCommand, sources: Sources | None) -> set[str]:
-    """Return the names at the starts of the lines of a command's requirements files, as far as they can be read."""
-    folder = command.origin.path.rpartition("/")[0]
-    texts = [sources.read(f"{folder}/{name}".lstrip("/")) for name in command.requirement_files] if sources else []
-    return {canonicalize_name(name) for text in texts if text for name in _NAME.findall(text.text)}
-
-
-def _again(later: InstallCommand, commands: tuple[InstallCommand, ...]) -> set[str]:
-    """Return the names that are installed again after a step."""
-    return {
-        name for item in commands if item.step > later.step and item.verb == "install" for name in _argument_names(item)
-    }
-
-
 def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> Finding:
     what = "removes" if later.verb == "uninstall" else "installs again from elsewhere"
     listed = ", ".join(f"`{name}`" for name in names)
@@ -100,16 +72,80 @@ def _finding(first: InstallCommand, later: InstallCommand, names: list[str]) -> 
     )
 
 
-def _undone(first: InstallCommand, later: InstallCommand, examination: Examination, project: Project) -> set[str]:
-    """Return what ``first`` brings and ``later`` takes away, or installs from another index."""
-    if later.verb == "install" and not _names_index(later):
-        return set()
-    mine, other = _installed_names(first, project), _argument_names(later)
-    if later.verb == "uninstall" and first.requirement_files:
-        # What a later step removes no longer counts as a requirement of the project, so the file itself is looked at.
-        named = _named_in_files(first, examination.sources)
-        mine |= named or (other & _again(later, project.commands))
-    return mine & other
+class _Scripts:
+    """What the commands of scripts bring and take away; each is looked at once, however many there are."""
+
+    def __init__(self, examination: Examination, project: Project) -> None:
+        self._sources = examination.sources
+        self._asked: dict[tuple[str, int | None], set[str]] = {}
+        self._of_file: dict[str, set[str]] = {}
+        for line in project.requirements:
+            if isinstance(line.origin, FileOrigin):
+                self._asked.setdefault((line.origin.path, line.step), set()).add(line.name)
+                self._of_file.setdefault(line.origin.path, set()).add(line.name)
+        self._ends: dict[str, list[str]] = {}
+        for path in self._of_file:
+            parts = path.split("/")
+            for at in range(len(parts)):
+                self._ends.setdefault("/".join(parts[at:]), []).append(path)
+        self._last = {
+            name: each.step for each in project.commands if each.verb == "install" for name in _argument_names(each)
+        }
+        self.commands: dict[str, list[InstallCommand]] = {}
+        for each in project.commands:
+            self.commands.setdefault(each.origin.path, []).append(each)
+
+    def undone(self, path: str, reported: Collection[str]) -> Iterator[Finding]:
+        """Yield what a command of a script brings and a later one takes away, or installs from another index."""
+        commands, done = self.commands[path], set(reported)
+        taken, removed, again = self._takers(commands)
+        files: dict[str, set[str]] = {}
+        """The names in each requirements file, as far as it can be read."""
+        for at, first in enumerate(commands):
+            if first.verb != "install":
+                continue
+            new = [name for name in first.requirement_files if name not in files]
+            found: dict[int, list[str]] = {}
+            files |= {name: self._named_in(path, name) for name in new}
+            blind = bool(first.requirement_files) and not any(files[name] for name in first.requirement_files)
+            # What no command behind this one takes away, none behind a later one does.
+            for names, takers in (
+                (self._brought(first, new), taken),
+                (set[str]().union(*(files[name] for name in new)), removed),
+                (set(again) if blind else set[str](), again),
+            ):
+                for name in names:
+                    later = next((each for each in takers.pop(name, ()) if each > at), None)
+                    if later is not None and name not in done:
+                        done.add(name)
+                        found.setdefault(later, []).append(name)
+            for behind, brought in sorted(found.items()):
+                yield _finding(first, commands[behind], sorted(brought))
+
+    def _takers(self, commands: Sequence[InstallCommand]) -> tuple[dict[str, list[int]], ...]:
+        """Return by name the commands that take it away: all; that remove it; and where it is installed again later."""
+        found: tuple[dict[str, list[int]], ...] = ({}, {}, {})
+        for at, command in enumerate(commands):
+            removes = command.verb == "uninstall"
+            for name in _argument_names(command) if removes or _names_index(command) else ():
+                kinds = 1 + removes * (1 + (self._last.get(name, 0) > command.step))
+                for takers in found[:kinds]:
+                    takers.setdefault(name, []).append(at)
+        return found
+
+    def _brought(self, command: InstallCommand, files: Iterable[str]) -> set[str]:
+        asked = self._asked.get((command.origin.path, command.step), set())
+        paths = {path for file in files for path in self._ends.get(file, ())}
+        return _argument_names(command).union(asked, *(self._of_file[path] for path in paths))
+
+    def _named_in(self, script: str, file: str) -> set[str]:
+        """Return the names at the starts of the lines of a requirements file.
+
+        What a later step removes no longer counts as a requirement of the project, so the file itself is looked at.
+        """
+        folder = script.rpartition("/")[0]
+        text = self._sources.read(f"{folder}/{file}".lstrip("/")) if self._sources else None
+        return {canonicalize_name(name) for name in _NAME.findall(text.text)} if text else set()
 
 
 def _replaced(project: Project) -> Iterator[Finding]:
@@ -144,14 +180,9 @@ def _find(examination: Examination, project: Project) -> Iterator[Finding]:
     replaced = list(_replaced(project))
     yield from replaced
     reported = {(one.location.path, one.subject) for one in replaced if isinstance(one.location, FileOrigin)}
-    for first, later in combinations(project.commands, 2):
-        if first.origin.path != later.origin.path or first.verb != "install":
-            continue
-        undone = _undone(first, later, examination, project)
-        names = [name for name in sorted(undone) if (first.origin.path, name) not in reported]
-        if names:
-            reported |= {(first.origin.path, name) for name in names}
-            yield _finding(first, later, names)
+    scripts = _Scripts(examination, project)
+    for path in scripts.commands:
+        yield from scripts.undone(path, {name for where, name in reported if where == path})
 
 
 RULE = Rule.of(__name__, __doc__, Severity.WARNING, _find)
