@@ -252,3 +252,9 @@ def test_a_project_comes_through_another_stage_and_from_nowhere_else(read_files)
     text = "FROM scratch AS s\nADD . /tmp/a\nFROM x\nCOPY --from=s /tmp/a/ /tmp/a\nRUN pip install /tmp/a /opt/b\n"
     project = read_files({"pyproject.toml": metadata, "Dockerfile": text}, at="Dockerfile")
     assert (names(project), project.unread) == (["own"], ("/opt/b",))
+
+
+def test_what_lies_in_a_script_s_own_folder_is_not_in_what_it_clones(read_files):
+    text = 'git clone https://git.example/b "$D"\n. "$SCRIPT_DIR/more/x.sh"\npip install -r ${SCRIPT_PATH}/all.txt\n'
+    project = read_files({"more/x.sh": "pip install one\n", "all.txt": "two\n", "a.sh": text}, at="a.sh")
+    assert (names(project), project.problems) == (["one", "two"], ())

@@ -160,7 +160,8 @@ class ScriptFolders:
         """Return what brings a file or folder which is not here, None where the script brings none of that name."""
         seen = self.place_of(text)
         changed = self._changes_of(seen) if seen is not None else None
-        if seen is None or changed is not None or self._found(seen) is not None:
+        beside = text.lstrip("${").upper().startswith("SCRIPT") and os.path.isfile(below(self.beside, text))
+        if seen is None or changed is not None or self._found(seen) is not None or beside:  # `$SCRIPT_DIR/x.sh`
             return changed
         away = self._found(self._here) is None and self._here != Path("/")
         deep = away or "/" in text.replace("\\", "/").strip("./")
@@ -330,8 +331,7 @@ class ScriptFolders:
 
     def _lead(self, *pairs: tuple[Path, Path]) -> None:
         """Note which paths lead to what of the checkout."""
-        self._leads += [(_slashed(seen), source) for seen, source in pairs]
-        del self._leads[:-_MOST_LEADS]
+        self._leads[:] = [*self._leads, *((_slashed(seen), source) for seen, source in pairs)][-_MOST_LEADS:]
 
     def _of_context(self, source: str) -> Iterator[Path]:
         """Yield what a source of COPY is; a Dockerfile in a folder of its own is mostly built from the checkout's."""
