@@ -67,6 +67,7 @@ def expressions() -> Iterator[Place]:
     for path in sorted((ROOT / "advisories").rglob("*.toml")):
         for text in sorted({*_in_data(read_toml(path.read_text(encoding="utf-8")))}):
             yield Place(f"{path.name} {text}", re.compile(text, re.MULTILINE), False)
+    found: list[tuple[Place, bool]] = []
     for module in pkgutil.walk_packages(envdoctor.__path__, "envdoctor."):
         # The child's scripts import torch, and read nothing of strangers.
         if ".smoke.child" in module.name or module.name.endswith("__main__"):
@@ -74,7 +75,10 @@ def expressions() -> Iterator[Place]:
         loaded = importlib.import_module(module.name)
         text = Path(str(loaded.__file__)).read_text(encoding="utf-8")
         if "re." in text:
-            yield from _of_module(module.name, vars(loaded), ast.parse(text))
+            found += _of_module(module.name, vars(loaded), ast.parse(text))
+    asked = {place.expression for place, is_asked in found if is_asked}
+    # A module that keeps an expression for others does not tell how it is asked; they do.
+    yield from (place for place, is_asked in found if is_asked or place.expression not in asked)
 
 
 def _in_data(value: Any, key: str = "") -> Iterator[str]:
@@ -89,17 +93,18 @@ def _in_data(value: Any, key: str = "") -> Iterator[str]:
             yield from _in_data(value[name], name)
 
 
-def _of_module(module: str, values: dict[str, Any], tree: ast.Module) -> Iterator[Place]:
+def _of_module(module: str, values: dict[str, Any], tree: ast.Module) -> Iterator[tuple[Place, bool]]:
+    """Yield the expressions that a module knows, each with whether it is asked there."""
     asked: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in _ASKING and isinstance(node.value, ast.Name):
             asked.setdefault(node.value.id, set()).add(node.attr)
         if isinstance(node, ast.Call) and (inline := _inline(node)) is not None:
-            yield Place(f"{module}:{node.lineno}", *inline)
+            yield Place(f"{module}:{node.lineno}", *inline), True
     for name, value in values.items():
         for expression in _held(value):
             ways = asked.get(name, set())
-            yield Place(f"{module}:{name}", expression, bool(ways) and ways <= _FIRST_ALONE)
+            yield Place(f"{module}:{name}", expression, bool(ways) and ways <= _FIRST_ALONE), bool(ways)
 
 
 def _inline(call: ast.Call) -> tuple[re.Pattern[Any], bool] | None:
