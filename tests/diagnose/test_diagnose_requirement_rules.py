@@ -522,8 +522,10 @@ def test_what_a_later_command_puts_in_the_place_of_another_version_is_said(
 
 
 def test_many_steps_take_no_square_of_their_number() -> None:
-    installs = [command(at, "install", f"demo{at}", "torch", requirement_files=("all.txt",)) for at in range(1, 6000)]
-    commands = (*installs, command(6000, "uninstall", "demo7", "torch"), command(6001, "install", "torch"))
+    installs = [command(at, "install", f"demo{at}", "torch", requirement_files=("all.txt",)) for at in range(1, 2000)]
+    removals = [command(at, "uninstall", f"gone{at}", "-y") for at in range(2000, 4000)]
+    last = command(4000, "uninstall", "demo7", "torch"), command(4001, "install", "torch")
+    commands = (*installs, *removals, *last)
     begun = time.process_time()
     texts = [finding.message for finding in of_project("RES007", commands=commands, requirements=())]
     assert time.process_time() - begun < 15

@@ -697,6 +697,7 @@ def test_what_a_menu_offers_again_and_again_excludes_each_other(read_files):
         ("a.bat", "pip install demo\nif errorlevel 1 (\n" * 4000),
         ("a.bat", "if exist x (\n" * 8000 + "goto :eof\n"),
         ("a.ps1", "try {\n" * 4000 + "} catch {\n}\n" * 4000),
+        ("a.sh", 'x="a\n' + 'b" "c\n' * 20_000 + 'd"\n'),
     ],
 )
 def test_blocks_in_one_another_take_no_square_of_their_number(read_files, name, text):

@@ -98,7 +98,8 @@ def joined_lines(text: str, dialect: Dialect, *, over_lines: bool) -> Iterator[L
         if open_list and number - start < _LONGEST_LIST:
             current.append(_TRAILING_COMMENT.sub("", line) + " ", number)
             continue
-        more = _lines_to_quote(current.text + line, lines, number) if over_lines and dialect is Dialect.POSIX else 0
+        quotes = over_lines and dialect is Dialect.POSIX and number - start < _LONGEST_LIST
+        more = _lines_to_quote(current.text + line, lines, number) if quotes else 0
         if more:
             quoted_to = number + more
             current.append(f"{line}\n", number)
