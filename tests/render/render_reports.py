@@ -346,7 +346,9 @@ def many_warnings() -> Report:
         )
         for number in range(1, 9)
     )
-    repair = Repair("R1", (Override(line("numpy<2", 90), ()),), ("C1",), cost=1, verified=True)
+    repair = Repair(
+        "R1", (Override(line("numpy<2", 90), (), source=OverrideSource.LOCK),), ("C1",), cost=1, verified=True
+    )
     warnings = tuple(
         Finding(
             "ENV010",

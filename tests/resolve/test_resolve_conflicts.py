@@ -246,6 +246,28 @@ def test_the_profiles_overrides_are_a_repair_and_are_in_use() -> None:
     assert len(found.conflicts) == 3
 
 
+def test_a_conflict_elsewhere_leaves_the_profiles_overrides_in_use() -> None:
+    table = {**XTTS, "idna": {"2.0": {}, "3.0": {}}, "requests": {"2": ["idna>=2.5"]}, "six": {"1.15": {}, "1.16": {}}}
+    found = _diagnose(
+        table,
+        *("six==1.16", "idna==2.0", "requests==2"),
+        overrides=(_override("six==1.15", "project"),),
+    )
+    assert found.profile_failure == ()
+    assert (_versions(found)["six"], _versions(found)["idna"]) == ("1.15", "3.0")
+    (used,) = (repair for repair in found.repairs if found.resolution and repair.id == found.resolution.repair)
+    assert (used.from_profile, used.cost) == (True, 2)
+    assert [str(override.requirement) for override in used.overrides] == ["six==1.15", "idna==3.0"]
+
+
+def test_overrides_that_are_in_conflict_with_a_line_are_kept_and_it_is_said() -> None:
+    table = {**TORCH, "app": {"1": ["torch<2.5"], "2": ["torch"]}}
+    overrides = (_override("torch==2.7.0", "project"),)
+    found = _diagnose(table, "torch==2.8.0", "app==1", overrides=overrides)
+    assert _versions(found) == {"app": "2", "torch": "2.7.0"}
+    assert [str(r) for r in found.profile_failure] == ["app==1"]
+
+
 def test_an_override_whose_marker_fails_takes_the_package_away() -> None:
     override = Override(
         Requirement(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 from packaging.specifiers import SpecifierSet
@@ -17,16 +18,19 @@ from envdoctor.model.project import Project
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.render.conflict_wording import source_text
 from envdoctor.verbs.check import check
 from envdoctor.verbs.check_request import CheckRequest
 
 TABLE = {
-    "torch": {"2.4.1": {}, "2.7.0": {}},
+    "torch": {"2.4.1": {}, "2.7.0": {}, "2.8.0": {}},
     "torchaudio": {"2.4.1": ["torch==2.4.1"], "2.7.0": ["torch==2.7.0"]},
 }
 
 
-def _checked(*overrides: str, locked: LockedProject | None = None) -> Report:
+def _checked(
+    *overrides: str, locked: LockedProject | None = None, lines: Sequence[str] = ("torch", "torchaudio==2.7.0")
+) -> Report:
     target = ProfileTarget(OperatingSystem.LINUX, Arch.X86_64, SpecifierSet(">=3.10"), Backend.CPU)
     declared = []
     for number, text in enumerate(overrides):
@@ -37,7 +41,7 @@ def _checked(*overrides: str, locked: LockedProject | None = None) -> Report:
     request = CheckRequest(
         target=LINUX,
         today=date(2026, 11, 28),
-        project=Project("", requirements=read("torch", "torchaudio==2.7.0")),
+        project=Project("", requirements=read(*lines)),
         profile=Profile("p", "", target, overrides=tuple(declared)) if overrides else None,
         index=MemoryIndex(TABLE),
         locked=locked,
@@ -68,3 +72,12 @@ def test_what_a_lock_recorded_and_does_not_hold_is_the_locks() -> None:
     assert entry
     (finding,) = _said(_checked(locked=LockedProject("pylock.toml", {}, (entry,))))
     assert finding.message.startswith("with the lock's overrides")
+
+
+def test_the_repair_that_keeps_the_overrides_is_the_remedy_and_is_called_by_what_it_adds() -> None:
+    report = _checked("torch==2.4.1", lines=("torch==2.8.0", "torchaudio==2.7.0"))
+    (finding,) = _said(report)
+    (used,) = (repair for repair in report.repairs if report.resolution and repair.id == report.resolution.repair)
+    assert source_text(report, used) == "beside the overrides of the profile"
+    assert finding.remedy
+    assert finding.remedy.summary.startswith(f"take repair {used.id}, which keeps the overrides")

@@ -9,7 +9,7 @@ from envdoctor.model.conflict import Clash, ClashSide, Conflict
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import in_words
 from envdoctor.model.origin import DistributionOrigin
-from envdoctor.model.override import Override
+from envdoctor.model.override import Override, OverrideSource
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.requirement import Requirement
@@ -83,7 +83,9 @@ def source_text(report: Report, repair: Repair) -> str:
     """Return who decided on a repair before: the profile, or without one the lock that it was written to."""
     if not repair.from_profile:
         return ""
-    return "from the profile" if report.profile else "from the lock"
+    whose = "the profile" if report.profile else "the lock"
+    more = any(override.source is OverrideSource.SEARCH for override in repair.overrides)
+    return f"beside the overrides of {whose}" if more else f"from {whose}"
 
 
 def bystanders(conflict: Conflict) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
+from envdoctor.model.override import OverrideSource
 from envdoctor.model.project import LeftOut, ReadingProblem, ReadingProblemKind
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
@@ -64,6 +65,8 @@ def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock
     source = " (the one chosen before)" if from_lock else ""
     if repair.from_profile and not from_lock:
         source = " (the profile's)" if profile else " (the one that the lock has)"
+        if any(override.source is OverrideSource.SEARCH for override in repair.overrides):
+            source = f" (beside the overrides of the {'profile' if profile else 'lock'})"
     yield f"the lock takes repair {repair.id}{source}, which sets aside what was asked for:"
     yield from set_aside(repair, f"; `{check} --verbose` lists them")
     yield from (f"  caution: {caution}" for caution in repair.cautions)

@@ -18,8 +18,8 @@ from envdoctor.ports import Index, Progress
 from envdoctor.resolve.conflicts import CoreSet, Oracle, conflicts_of, minimal_cores, strict_core
 from envdoctor.resolve.dependency_graph import DependencyGraph
 from envdoctor.resolve.manifest import Manifest
-from envdoctor.resolve.offer import Judge, Offer
-from envdoctor.resolve.offers import Offers, put_in_use
+from envdoctor.resolve.offer import Judge, Offer, put_in_use
+from envdoctor.resolve.offers import Offers
 from envdoctor.resolve.placed_files import demands_at_urls, left_at_urls, placed_files
 from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Solved, Solver

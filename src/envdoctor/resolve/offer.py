@@ -13,11 +13,12 @@ from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import Finding
 from envdoctor.model.repair import Repair
 from envdoctor.model.resolution import Resolution, ResolvedPackage, Unmet
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.resolve.relaxations import LEFT_OUT, Element
-from envdoctor.resolve.verification import Promise
+from envdoctor.resolve.verification import Objection, Promise, rederive
 from envdoctor.shipped import vouched_demands
 
-__all__ = ["Judge", "Offer", "evidence_for"]
+__all__ = ["Judge", "Offer", "evidence_for", "put_in_use"]
 
 Judge: TypeAlias = Callable[[Resolution], Sequence[Finding]]
 """Tells what is known to break in a resolution."""
@@ -106,3 +107,36 @@ class Offer:
             return self
         repair = replace(self.repair, id=f"R{number}")
         return replace(self, repair=repair, resolution=replace(self.resolution, repair=repair.id))
+
+
+def put_in_use(offers: Sequence[Offer], repair: str) -> tuple[list[Offer], Offer | None, tuple[Unknown, ...]]:
+    """Return the offers, the one to use, and what the independent check has against it: nothing, where any passes.
+
+    Offers that it was asked of and that fail are not verified any more.
+    """
+    tested = list(offers)
+    named = [number for number, offer in enumerate(offers) if offer.repair and offer.repair.id == repair]
+    # Who gives up what the profile requires says so by name.
+    kept = [number for number, offer in enumerate(offers) if offer.repair is None or not offer.repair.given_up()]
+    order = named or sorted(kept, key=lambda number: not _by_profile(offers[number]))
+    against: dict[int, tuple[Objection, ...]] = {}
+    for number in order:
+        offer = offers[number]
+        against[number] = offer.unmet or rederive(offer.promise)
+        if not against[number]:
+            return tested, offer, ()
+        if offer.repair is not None:
+            tested[number] = replace(offer, repair=replace(offer.repair, verified=False))
+    return (tested, tested[order[0]], tuple(map(_unsound, against[order[0]]))) if order else (tested, None, ())
+
+
+def _by_profile(offer: Offer) -> bool:
+    return offer.repair is not None and offer.repair.from_profile and offer.sound
+
+
+def _unsound(found: Objection) -> Unknown:
+    if isinstance(found, Unmet):
+        asked, there = found.requirement, str(found.there) if found.there else ""
+        subject = Subject(SubjectKind.PACKAGE, asked.name, there)
+        return Unknown(UnknownKind.UNSOUND, subject, demand=str(asked), origin=asked.origin)
+    return Unknown(UnknownKind.UNSOUND, Subject(SubjectKind.PACKAGE, found.name, str(found.version)))

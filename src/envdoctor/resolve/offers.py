@@ -13,8 +13,7 @@ from envdoctor.model.conflict import Conflict
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
-from envdoctor.model.resolution import Resolution, Unmet
-from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
+from envdoctor.model.resolution import Resolution
 from envdoctor.resolve.offer import Judge, Offer
 from envdoctor.resolve.ranking import blamed, rank, telling, with_cautions
 from envdoctor.resolve.relaxations import (
@@ -29,11 +28,11 @@ from envdoctor.resolve.relaxations import (
 from envdoctor.resolve.repairs import Found, RepairSearch, of_people
 from envdoctor.resolve.resolver import Resolver, build_resolution
 from envdoctor.resolve.solver import Line, Solved, Unsolvable
-from envdoctor.resolve.verification import Objection, Promise, rederive, unmet
+from envdoctor.resolve.verification import Promise, unmet
 from envdoctor.resolve.working_repair import culprits_of, pinned_by, working_repair
 from envdoctor.shipped import vouched_demands
 
-__all__ = ["Offers", "put_in_use"]
+__all__ = ["Offers"]
 
 _DEARER = 3
 """An alternative that keeps what all the cheapest repairs drop is worth naming up to this cost."""
@@ -79,8 +78,9 @@ class Offers:
             outcome = self._resolver.as_written()
             if isinstance(outcome, Solved):
                 return [self._offer(Relaxation(), outcome.positions, frozenset(), repaired=False)]
-        if profile is not None:
-            found = [profile, *(offer for offer in found if offer.elements != profile.elements)]
+        mine = [profile] if profile is not None else self._beside_profile() if self.profile_failure else []
+        known = {offer.elements for offer in mine}
+        found = [*mine, *(offer for offer in found if offer.elements not in known)]
         ranked = list(telling(self._ranked(found)))[: self._graph.manifest.limits.repairs]
         offers = [offer.numbered(number) for number, offer in enumerate(ranked, 1)]
         return [with_cautions(self._graph, offer, offers) for offer in offers]
@@ -211,6 +211,36 @@ class Offers:
             return replace(offer, repair=None) if manifest.overrides else None
         return offer
 
+    def _beside_profile(self) -> list[Offer]:
+        """Return repairs that keep the profile's overrides, where these do not settle every conflict.
+
+        What fails without a part of the overrides is told as a conflict alone: they hold.
+        """
+        kept, written, limits = self._profile, of_people(self._lines), self._graph.manifest.limits
+        search = RepairSearch(
+            self._graph, self._resolver.solver, self._lines, prefer=self._resolver.preferred, beside=kept
+        )
+        search.outcome(frozenset())
+        found = search.cheapest(
+            limit=limits.repair_cost,
+            most=limits.repairs if self._conflicts else 0,
+            solves=limits.repair_solves // 4,
+            allowed=lambda element: written(element) and element not in kept.lines,
+            by_conflict=True,
+        )
+
+        def make(one: Found) -> Offer:
+            return self._offer(search.relaxation(one.elements), one.positions, one.elements, from_profile=True)
+
+        made = list(map(make, found))
+        failing = [offer for offer in self._ranked(made) if offer.avoidable]
+        if failing and len(failing) == len(made):
+            other = working_repair(self._graph, failing, search.without, make, self._lines)
+            made.extend(filter(None, (other,)))
+        if made and kept.overrides.keys().isdisjoint(search.proven):
+            self.profile_failure = ()
+        return made
+
     def _failing(self, lines: Sequence[Line]) -> tuple[Requirement, ...]:
         """Return the fewest of some lines that the profile's overrides do not help, without those that it overrides."""
         view = self._profile.view(self._graph)
@@ -307,36 +337,3 @@ def _edits(lines: Sequence[Line], elements: Collection[Element]) -> int:
 def _count(overrides: Sequence[Override]) -> int:
     """Return how many requirements are replaced; one that is written twice counts once."""
     return sum(len(set(map(str, override.sets_aside))) for override in overrides)
-
-
-def put_in_use(offers: Sequence[Offer], repair: str) -> tuple[list[Offer], Offer | None, tuple[Unknown, ...]]:
-    """Return the offers, the one to use, and what the independent check has against it: nothing, where any passes.
-
-    Offers that it was asked of and that fail are not verified any more.
-    """
-    tested = list(offers)
-    named = [number for number, offer in enumerate(offers) if offer.repair and offer.repair.id == repair]
-    # Who gives up what the profile requires says so by name.
-    kept = [number for number, offer in enumerate(offers) if offer.repair is None or not offer.repair.given_up()]
-    order = named or sorted(kept, key=lambda number: not _by_profile(offers[number]))
-    against: dict[int, tuple[Objection, ...]] = {}
-    for number in order:
-        offer = offers[number]
-        against[number] = offer.unmet or rederive(offer.promise)
-        if not against[number]:
-            return tested, offer, ()
-        if offer.repair is not None:
-            tested[number] = replace(offer, repair=replace(offer.repair, verified=False))
-    return (tested, tested[order[0]], tuple(map(_unsound, against[order[0]]))) if order else (tested, None, ())
-
-
-def _by_profile(offer: Offer) -> bool:
-    return offer.repair is not None and offer.repair.from_profile and offer.sound
-
-
-def _unsound(found: Objection) -> Unknown:
-    if isinstance(found, Unmet):
-        asked, there = found.requirement, str(found.there) if found.there else ""
-        subject = Subject(SubjectKind.PACKAGE, asked.name, there)
-        return Unknown(UnknownKind.UNSOUND, subject, demand=str(asked), origin=asked.origin)
-    return Unknown(UnknownKind.UNSOUND, Subject(SubjectKind.PACKAGE, found.name, str(found.version)))

@@ -8,6 +8,7 @@ gives one more proof to hit; possible is a repair, and as only cheaper sets were
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from packaging.utils import NormalizedName
 
@@ -43,6 +44,7 @@ class RepairSearch:
         agreed: Collection[Element] = (),
         prefer: Mapping[str, int] | None = None,
         avoid: Sequence[Demand] = (),
+        beside: Relaxation | None = None,
     ) -> None:
         self._graph = graph
         self._solver = solver
@@ -50,12 +52,15 @@ class RepairSearch:
         self._agreed = frozenset(agreed)
         self._prefer = prefer or {}
         self._avoid = tuple(avoid)
+        self._beside = beside or Relaxation()
         self._proofs: list[frozenset[Element]] = []
         self._outcomes: dict[frozenset[Element], Outcome] = {}
         self.solves = 0
         self.hopeless = False
         """True once a proof has nothing in it that could be set aside."""
         self.gave_up: list[str] = []
+        self.proven: set[NormalizedName] = set()
+        """The projects that the proofs of its own solves speak of."""
 
     def learn(self, proof: Iterable[Demand]) -> None:
         """Take in a proof that was found elsewhere."""
@@ -68,7 +73,7 @@ class RepairSearch:
             for name, bits in avoided.items()
             for candidates in [self._graph.candidates(name)]
         ]
-        search = RepairSearch(self._graph, self._solver, self._lines, self._agreed, self._prefer, bounds)
+        search = RepairSearch(self._graph, self._solver, self._lines, self._agreed, self._prefer, bounds, self._beside)
         search._proofs = list(self._proofs)
         search.hopeless = self.hopeless
         return search
@@ -136,12 +141,16 @@ class RepairSearch:
             if isinstance(known, GaveUp):
                 self.gave_up.append(known.reason)
             elif isinstance(known, Unsolvable) and known.proof is not None:
+                self.proven.update(name for demand in known.proof for name in (demand.package, demand.owner_package))
                 self._add(elements_of(self._graph, self._lines, known.proof, chosen))
         return known
 
     def relaxation(self, chosen: Iterable[Element]) -> Relaxation:
-        """Return what setting these elements aside does to the manifest."""
-        return from_elements(self._graph, self._lines, frozenset(chosen))
+        """Return what setting these elements aside does to the manifest, beside what is set aside anyway."""
+        found, beside = from_elements(self._graph, self._lines, frozenset(chosen)), self._beside
+        if not beside.overrides:
+            return found
+        return replace(beside, lines={**found.lines, **beside.lines}, demands={**found.demands, **beside.demands})
 
     def _add(self, elements: frozenset[Element]) -> None:
         if not elements:

@@ -7,8 +7,9 @@ version is left all the same.
 
 ## Why is this bad
 
-What the profile prescribes cannot be installed. Another repair, or the requirements as they stand, are shown in its
-place, and they are not what its author tried.
+What the profile prescribes cannot be installed. A repair that keeps the overrides and changes these lines, another one,
+or the requirements as they stand, are shown in its place, and they are not what its author tried. Where the conflict
+has nothing to do with the overrides, they hold, and it is told as a conflict alone.
 
 ## Example
 
@@ -54,10 +55,16 @@ def _find(examination: Examination) -> Iterator[Finding]:
         subject=lines[0].name,
         message=told,
         evidence=tuple(Evidence(str(line), str(line.origin)) for line in lines),
-        remedy=Remedy(_AGAIN if closed else _without_file(examination) or _TIED),
+        remedy=Remedy(_AGAIN if closed else _without_file(examination) or _beside(examination) or _TIED),
         severity=Severity.WARNING if closed else None,
         location=places[0] if places else None,
     )
+
+
+def _beside(examination: Examination) -> str:
+    """Return which repair keeps the overrides and changes what stands against them; empty where none does."""
+    kept = next((repair.id for repair in examination.repairs if repair.from_profile), "")
+    return f"take repair {kept}, which keeps the overrides and changes what stands against them" if kept else ""
 
 
 def _overriding(examination: Examination) -> Iterator[tuple[Requirement, list[DistributionFile], bool]]:
