@@ -95,3 +95,20 @@ def test_the_python_that_a_script_names_is_the_one_that_is_judged(read_files, na
 )
 def test_a_python_that_nothing_is_installed_with_is_not(read_files, line):
     assert read_files({"a.sh": f"{line}\npip install one\n"}, at="a.sh").environment_python is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3.١ -m pip install torch",
+        "pip3.١ install torch",
+        "uv venv --python 3.1١",
+        "conda create -n a python=3.1١",
+        "py -3.1١ -m venv a",
+        "pip install https://a.example/torch-2.0-cp31١-cp31١-linux_x86_64.whl",
+    ],
+)
+def test_a_digit_of_another_script_names_no_python(read_files, command):
+    project = read_files({"install.sh": f"{command}\npip install demo\n"}, at="install.sh")
+    assert project.environment_python is None
+    assert "demo" in {str(line.name) for line in project.requirements}

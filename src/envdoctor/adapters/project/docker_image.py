@@ -78,7 +78,7 @@ _ENVIRONMENT = re.compile(
 )
 """What makes an environment without the image's packages, or uses one."""
 _INTO = re.compile(r"--(?:target|prefix|root)(?:=|$)|-t$")
-_OTHER_PYTHON = re.compile(r"(?:^|[\s/])(?:python|pip)(3\.\d+)(?=\s|$)|(?:^|\s)(/usr)/bin/(?:python|pip)")
+_OTHER_PYTHON = re.compile(r"(?:^|[\s/])(?:python|pip)(3\.[0-9]{1,3})(?=\s|$)|(?:^|\s)(/usr)/bin/(?:python|pip)")
 _TAKES = re.compile(r"(?:--|[,=])from=[\"']?([^\s,\"']+)")
 _ANEW = frozenset({"force-reinstall", "ignore-installed", "I"})
 _SPEAK, _NEAR = SPEAKERS - {"export"}, 6

@@ -34,7 +34,7 @@ _BACKENDS = (
     ("cpu", re.compile(r"cpu", re.I)),
 )
 _OF_PYTORCH = re.compile(r"/whl/(?:nightly/|test/)?(cu\d{2,3}|rocm[\d.]*|xpu|cpu)\b")
-_OF_WHEEL = re.compile(r"-cp(3)(\d{1,2})-cp3")
+_OF_WHEEL = re.compile(r"-cp(3)([0-9]{1,2})-cp3")
 """A wheel for one Python."""
 _ALONE = frozenset({"cuda", "rocm", "xpu", "cpu"})
 """Backends whose builds are no other's: ZLUDA takes those for CUDA, and a Mac has one build for all."""

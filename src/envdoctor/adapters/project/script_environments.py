@@ -23,12 +23,12 @@ _ACTIVATE = re.compile(r"(?:^|[\\/])activate(?:\.\w+)?$")
 _NAMED = frozenset({"-n", "--name", "-p", "--prefix"})
 _ACTIVATES = frozenset({"conda", "mamba", "micromamba", "source", "activate", "call"})
 _NEAR = 6
-_PYTHON, _ITS_PIP = re.compile(r"python(3\.\d{1,2})"), re.compile(r"pip(3\.\d{1,2})")
-_OF_LAUNCHER = re.compile(r"-(3\.\d{1,2})(?:-\d\d)?")
+_PYTHON, _ITS_PIP = re.compile(r"python(3\.[0-9]{1,2})"), re.compile(r"pip(3\.[0-9]{1,2})")
+_OF_LAUNCHER = re.compile(r"-(3\.[0-9]{1,2})(?:-\d\d)?")
 """``py -3.10``."""
 _MODULES = frozenset({"venv", "virtualenv", "pip"})
-_VERSION = re.compile(r"(?:c?python[-@]?)?(3\.\d{1,2})(?:\.\d{1,2})?")
-_ARCHIVE = re.compile(r"/(?:c?python-)(3\.\d{1,2})\.\d{1,2}[+-](?:embed|amd64|x86_64|macos|\d{8})", re.I)
+_VERSION = re.compile(r"(?:c?python[-@]?)?(3\.[0-9]{1,2})(?:\.\d{1,2})?")
+_ARCHIVE = re.compile(r"/(?:c?python-)(3\.[0-9]{1,2})\.\d{1,2}[+-](?:embed|amd64|x86_64|macos|\d{8})", re.I)
 """A Python that a script fetches for itself: an embeddable one, an installer, or a build that stands alone."""
 
 
