@@ -167,6 +167,23 @@ def test_a_wheel_of_another_python_at_a_url_of_metadata_cannot_be_met() -> None:
     assert [len(conflict.core) for conflict in at_urls("old").conflicts] == [1]
 
 
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        ("cp310-cp310-manylinux_2_17_x86_64", "Python 3.10 has `x` 1 on linux x86_64"),
+        ("cp310-cp310-win_amd64", "no Python helps: `x` 1 has wheels for Windows x86_64"),
+    ],
+)
+def test_a_wheel_for_another_target_hides_no_repair_and_its_name_says_what_it_is_for(tag: str, said: str) -> None:
+    report = checked(("numpy<2", None), ("numpy>=2", None), ("x", f"https://files.example/x-1-{tag}.whl"))
+    assert [len(conflict.core) for conflict in report.conflicts] == [2, 1]
+    assert {repair.resolves for repair in report.repairs} == {("C1", "C2")}
+    assert [(one.name, one.leaves_out) for one in report.repairs[0].overrides] == [("numpy", False), ("x", True)]
+    (finding,) = (finding for finding in report.findings if finding.rule == "RES101")
+    assert finding.remedy
+    assert finding.remedy.summary.startswith(said)
+
+
 def test_no_lock_is_made_of_a_wheel_that_metadata_asks_for_by_url() -> None:
     index = UrlIndex(AT_URLS)
     project = Project("", requirements=read("alpha==2.0"))

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from packaging.tags import Tag
-from packaging.utils import parse_wheel_filename
+from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from envdoctor.model.candidate import DistributionFile, FileKind
 from envdoctor.model.compatibility import KNOWN_PYTHONS, can_use
+from envdoctor.model.conflict import Clash
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.finding import in_words
-from envdoctor.model.target import Target
+from envdoctor.model.target import Arch, OperatingSystem, Target
 
-__all__ = ["Reach", "pythons_in_words", "reach_of", "span_in_words", "with_file"]
+__all__ = ["Reach", "elsewhere_marker", "named_by_link", "pythons_in_words", "reach_of", "span_in_words", "with_file"]
 
 _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"), ("musllinux", "Linux (musl)"))
 _MACHINES = (
@@ -64,6 +65,27 @@ def with_file(
     kept = tuple(versions)
     others = [target.for_python(python) for python in reach.pythons]
     return tuple(one for one in kept if any(can_use(file, other) for file in files[one] for other in others)) or kept
+
+
+def named_by_link(clash: Clash) -> list[DistributionFile]:
+    """Return the wheel that cannot be used, where a link names it: no index is asked for what it has; else nothing."""
+    name, url = (
+        canonicalize_name(clash.package),
+        next((s.requirement.url for s in clash.sides if s.requirement.url), ""),
+    )
+    refused = [(item.version, item.filename) for item in clash.rejections if url and item.filename]
+    return [DistributionFile(name, version, file, FileKind.WHEEL, url) for version, file in refused if version]
+
+
+def elsewhere_marker(reach: Reach, target: Target) -> str:
+    """Return a marker that is true everywhere but on machines like the target's."""
+    environment, os = target.marker_environment(), target.os
+    system, machine = (f"{name} != '{environment[name]}'" for name in ("sys_platform", "platform_machine"))
+    if os is OperatingSystem.LINUX and target.arch is not Arch.X86_64:
+        return machine
+    # Where the same system has wheels for another processor, those machines keep the line.
+    others = any(name.lower().startswith(os.value) for name in reach.platforms)
+    return f"{system} or {machine}" if others else system
 
 
 def _pythons(files: Sequence[DistributionFile], target: Target) -> tuple[tuple[int, int], ...]:

@@ -146,9 +146,9 @@ class Line:
 
     @property
     def relaxable(self) -> bool:
-        """Whether a repair may replace it: a bare name, or a direct reference, has nothing to give."""
-        gives = self.absent or bool(len(self.requirement.specifier))
-        return gives and self.requirement.url is None and not self.typed
+        """Whether a repair may replace it: a bare name, or a direct reference that can be used, has nothing to give."""
+        gives = self.absent or (bool(len(self.requirement.specifier)) and self.requirement.url is None)
+        return gives and not self.typed
 
     @property
     def typed(self) -> bool:

@@ -29,7 +29,15 @@ from packaging.version import Version
 
 from envdoctor.diagnose.advisories.vocabulary import shipped_tables
 from envdoctor.diagnose.examination import Examination, line_of
-from envdoctor.diagnose.file_reach import Reach, pythons_in_words, reach_of, span_in_words, with_file
+from envdoctor.diagnose.file_reach import (
+    Reach,
+    elsewhere_marker,
+    named_by_link,
+    pythons_in_words,
+    reach_of,
+    span_in_words,
+    with_file,
+)
 from envdoctor.diagnose.module_owners import family_of, meant_by, one_to_keep
 from envdoctor.diagnose.rule import Rule
 from envdoctor.diagnose.wheel_facts import shipped_wheel_facts
@@ -41,7 +49,7 @@ from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.origin import DistributionOrigin
 from envdoctor.model.project import IndexOptionKind, Project, ReadingProblemKind
 from envdoctor.model.requirement import admits_nothing
-from envdoctor.model.target import Arch, Backend, OperatingSystem, Target, dotted
+from envdoctor.model.target import Backend, OperatingSystem, Target, dotted
 from envdoctor.ports import Index, IndexUnavailable, ProjectNotFound
 
 _MOST = 3
@@ -114,10 +122,10 @@ def _page(index: Index | None, name: str) -> ProjectPage | None:
 
 
 def _by_version(index: Index, conflict: Conflict) -> dict[Version, list[DistributionFile]]:
-    """Return the files of each version, none where the page cannot be read."""
+    """Return the files of each version, none where the page cannot be read; of a link the one that it names."""
     found: dict[Version, list[DistributionFile]] = {}
     page = _page(index, conflict.clash.package)
-    for file in page.files if page is not None else ():
+    for file in named_by_link(conflict.clash) or (page.files if page is not None else ()):
         found.setdefault(file.version, []).append(file)
     return found
 
@@ -213,7 +221,7 @@ def _remedy(
     where = in_words(files.reach.platforms) or "no platform at all"
     source = "a source distribution" if files.reach.source else "no source distribution"
     have = f"no Python helps: `{name}` {asked} has wheels for {where}, and {source}"
-    marker = f"keep the line off this target with the marker `; {_elsewhere(files)}`"
+    marker = f"keep the line off this target with the marker `; {elsewhere_marker(files.reach, files.target)}`"
     mine = name == conflict.core[0].name and conflict.core[0].marker is None
     own = marker if mine else f"do without `{name}` on this target"
     if files.plain:
@@ -270,17 +278,6 @@ def _closed(examination: Examination, name: str) -> str:
     page = _page(examination.index, name)
     standing = next((file.index for file in page.files if file.stand_in), "") if page is not None else ""
     return standing or (page.unread.index if page is not None and page.unread is not None else "")
-
-
-def _elsewhere(files: _Files) -> str:
-    """Return a marker that is true everywhere but on machines like the target's."""
-    environment, os = files.target.marker_environment(), files.target.os
-    system, machine = (f"{name} != '{environment[name]}'" for name in ("sys_platform", "platform_machine"))
-    if os is OperatingSystem.LINUX and files.target.arch is not Arch.X86_64:
-        return machine
-    # Where the same system has wheels for another processor, those machines keep the line.
-    others = any(name.lower().startswith(os.value) for name in files.reach.platforms)
-    return f"{system} or {machine}" if others else system
 
 
 def _evidence(conflict: Conflict, files: _Files | None) -> Iterator[Evidence]:
