@@ -30,6 +30,7 @@ from apply_world import (
 from envdoctor.adapters.apply.backups import Backups
 from envdoctor.adapters.apply.holding import Busy, hold_environment
 from envdoctor.adapters.apply.installers import Pip, Uv, ask_installers
+from envdoctor.adapters.apply.journal import list_journals
 from envdoctor.adapters.apply.records import read_record
 from envdoctor.adapters.apply.restore import take_back
 from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile
@@ -71,6 +72,47 @@ def test_a_new_environment_goes_again(tmp_path: Path, served: Served) -> None:
     }
 
 
+def test_what_a_person_did_in_a_new_environment_outlives_it(tmp_path: Path, served: Served) -> None:
+    world = make_world(tmp_path / "new", environment=False)
+    assert apply(world, full_plan(world, served.url, created=True)).failure is None
+    first = world.environment
+    site = site_of(first)
+    (site / "alpha/new.py").write_text("edited\n")
+    (site / "alpha/own.py").write_text("mine\n")
+    (site / "later").mkdir()
+    (site / "later/__init__.py").write_text("installed later\n")
+    (site / "later/empty").mkdir()
+    for cache in (site / "alpha/__pycache__", site / "cached/__pycache__"):
+        cache.mkdir(parents=True, exist_ok=True)
+        (cache / "own.cpython-311.pyc").write_bytes(b"made anew")
+    (site / "pip-99.0.dist-info").mkdir()
+    (site / "pip-99.0.dist-info/METADATA").write_text("Name: pip\n")
+    # A second fix on top, taken back by the same undo: what it puts aside must not go with the environment.
+    zeta = planned("zeta", "1.0", *make_wheel("zeta", "1.0", {"zeta.py": "A = 1\n"}), served.url)
+    with serve(dict([make_wheel("zeta", "1.0", {"zeta.py": "A = 1\n"})])) as more:
+        applied = apply(world, only(world, replace(zeta, url=more.url + zeta.filename)))
+    assert applied.failure is None
+    (site / "zeta.py").write_text("edited, too\n")
+    with hold_environment(first, wait_s=5, say=lambda _text: None):
+        done = take_back(first, [record.id for record in reversed(list_journals(first))], world.project)
+    assert not first.exists()
+    kept = [(Path(place), name) for _, restored in done for place, names in restored.kept.items() for name in names]
+    assert all((place / name).exists() for place, name in kept)
+    inside = site.relative_to(first).as_posix()
+    told = sorted(name.partition(f"{inside}/")[2] for _, name in kept)
+    assert told == ["alpha/new.py", "alpha/own.py", "later", "zeta.py"]
+    files = {path.name for place, _ in kept for path in place.rglob("*") if path.is_file()}
+    assert files == {"new.py", "own.py", "__init__.py", "zeta.py"}
+
+
+def test_an_untouched_new_environment_leaves_nothing(tmp_path: Path, served: Served) -> None:
+    world = make_world(tmp_path / "new", environment=False)
+    assert apply(world, full_plan(world, served.url, created=True)).failure is None
+    run([str(python_in(world.environment)), "-c", "import alpha, delta"])
+    assert undo(world) == []
+    assert not list(world.environment.parent.glob("*-kept-*"))
+
+
 def test_a_reinstall_of_a_patched_package_is_noticed(world: World, served: Served) -> None:
     assert apply(world, full_plan(world, served.url)).failure is None
     (site_of(world.environment) / "gamma.py").write_bytes(b"import left_out\nDEVICE = 'cuda'\n")
@@ -86,12 +128,13 @@ def test_what_a_person_did_after_the_fix_is_put_aside(world: World, served: Serv
     site = site_of(world.environment)
     (site / "alpha/new.py").write_text("edited\n")
     (site / "later.py").write_text("installed later\n")
+    (site / "alpha/__init__.py").write_text("edited, and replaced by the fix\n")
     (world.environment / "data.bin").write_bytes(b"1")
     undo(world)
     after = world.state()
     assert (world.project / "app.py.after-fix").read_bytes() == b"my own work\n"
     kept = world.environment / ".envdoctor/kept"
-    assert {path.name for path in kept.rglob("*.py")} == {"new.py", "later.py"}
+    assert {path.name for path in kept.rglob("*.py")} == {"new.py", "later.py", "__init__.py"}
     assert (world.environment / "data.bin").exists()
     assert {name for name in {*before, *after} if before.get(name) != after.get(name)} == {
         "project/app.py.after-fix", "env/data.bin",

@@ -28,6 +28,14 @@ def test_every_event_has_words_without_holes(kind: EventKind) -> None:
             "took back f1: the environment that it had made is gone",
         ),
         (TreatmentEvent(EventKind.TAKEN_BACK, "f1"), "took back f1: 0 files restored"),
+        (
+            TreatmentEvent(EventKind.KEPT, "/k", names=("z", *map(str, range(7)))),
+            "note: what was changed after the fix is kept in `/k`: `0`, `1`, `2`, `3`, `4`, `5` and 2 more",
+        ),
+        (
+            TreatmentEvent(EventKind.KEPT, "/a.after-fix"),
+            "note: what was changed after the fix is kept in `/a.after-fix`",
+        ),
         (TreatmentEvent(EventKind.REFUSED, detail="no uv"), "error: no uv; nothing was changed"),
         (
             TreatmentEvent(EventKind.HALF_DONE_FULL, "/a", detail="No space left", commands=("envdoctor undo",)),

@@ -9,8 +9,8 @@ from envdoctor.model.event import EventKind, FixEntry, TreatmentEvent
 __all__ = ["event_text", "fix_rows", "fixes_text"]
 
 _STATES = {"open": "cut short", "done": "in force", "undone": "taken back", "damaged": "its journal is damaged"}
-
-
+_MOST_NAMES = 6
+"""Of what was put aside, by name; the rest is counted."""
 _HALF_DONE = "error: {detail}{place}; {commands} puts the environment back as it was"
 _WORDS = {
     EventKind.ELSEWHERE: "note: {detail}; this is what `fix` does there",
@@ -42,7 +42,7 @@ _WORDS = {
     EventKind.PUT_BACK: "the environment was put back as it was",
     EventKind.NOT_PUT_BACK: "not all of it could be put back",
     EventKind.TAKEN_BACK: "took back {subject}: {restored}",
-    EventKind.KEPT: "note: what was changed after the fix is kept in `{subject}`",
+    EventKind.KEPT: "note: what was changed after the fix is kept in `{subject}`{what}",
     EventKind.REFUSED: "error: {detail}{place}; nothing was changed",
     EventKind.BUSY: "error: {detail}",
     EventKind.CHANGED_SINCE: "error: `{subject}` has changed since the plan was made; nothing was changed",
@@ -59,6 +59,7 @@ def event_text(event: TreatmentEvent) -> str:
         detail=event.detail,
         because="; ".join(event.because),
         names=_quoted(event.names),
+        what=_some(sorted(event.names)),
         either=_quoted(event.names, " or "),
         all=_quoted(event.names, " and "),
         commands=_quoted(event.commands, " and "),
@@ -72,6 +73,11 @@ def event_text(event: TreatmentEvent) -> str:
 
 def _quoted(names: Iterable[str], between: str = ", ") -> str:
     return between.join(f"`{name}`" for name in names)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f": {_quoted(names[:_MOST_NAMES])}{more}" if names else ""
 
 
 def _restored(event: TreatmentEvent) -> Iterator[str]:

@@ -255,5 +255,5 @@ def _events(name: str, restored: Restored) -> Iterator[TreatmentEvent]:
         removed=restored.removed,
         environment_removed=restored.environment_removed,
     )
-    yield from (TreatmentEvent(EventKind.KEPT, place) for place in restored.kept)
+    yield from (TreatmentEvent(EventKind.KEPT, place, names=tuple(names)) for place, names in restored.kept.items())
     yield from (TreatmentEvent(EventKind.PROBLEM, detail=problem) for problem in restored.problems)

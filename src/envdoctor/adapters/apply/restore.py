@@ -19,14 +19,19 @@ from envdoctor.adapters.apply.durable import (
     digest_of,
     first_in_use,
     partial_of,
-    put_in_place,
     remove_file,
-    remove_tree,
     shielded,
 )
-from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import Journal, JournalRecord, list_journals, own_folder
 from envdoctor.adapters.apply.reach import check_reach
+from envdoctor.adapters.apply.removal import (
+    free_name,
+    is_work,
+    place_aside,
+    put_aside,
+    remove_environment,
+    remove_last_folder,
+)
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 from envdoctor.model.dataclass import dataclass
 
@@ -55,6 +60,9 @@ def take_back(environment: Path, ids: Iterable[str], project: Path | None = None
     for record in chosen:
         with shielded():
             done.append((record.id, _roll_back(environment, record)))
+    for _, restored in done:
+        # What was put aside in an environment that has gone since is beside it now, and named there.
+        restored.kept = {place: names for place, names in restored.kept.items() if os.path.lexists(place)}
     _forget_repairs(environment)
     return done
 
@@ -96,8 +104,8 @@ class Restored:
     files: int = 0
     removed: int = 0
     environment_removed: bool = False
-    kept: list[str] = field(default_factory=list)
-    """Where a person's own later work was put aside."""
+    kept: dict[str, list[str]] = field(default_factory=dict)
+    """Where a person's own later work was put aside; what of a folder, by its name in the environment."""
     problems: list[str] = field(default_factory=list)
 
 
@@ -132,14 +140,15 @@ def _roll_back(environment: Path, record: JournalRecord) -> Restored:
                 _file(event, backups, restored, finished=finished)
         _leftovers(record)
         if created:
-            _environment(environment, record, restored, finished=finished)
+            remove_environment(environment, record, restored.kept, finished=finished)
+            restored.environment_removed = True
         else:
             journal.write("undo-end")
             shutil.rmtree(record.folder / "backups", ignore_errors=True)
     finally:
         journal.close()
     if created:
-        _last_folder(environment, record)
+        remove_last_folder(environment, record)
     return restored
 
 
@@ -173,9 +182,9 @@ def _file(event: Mapping[str, Any], backups: Backups, restored: Restored, *, fin
         return
     if finished and current is not None and current != event["result"]:
         # Somebody has worked on it since: their version stays beside the old one.
-        aside = _free(path.with_name(f"{path.name}.after-fix"))
+        aside = free_name(path.with_name(f"{path.name}.after-fix"))
         shutil.copy2(path, aside)
-        restored.kept.append(str(aside))
+        restored.kept[str(aside)] = []
     if wanted is None:
         planted_faults.point()
         remove_file(path)
@@ -204,22 +213,13 @@ def _remove_byte_code(path: Path) -> None:
             (path.parent / "__pycache__").rmdir()
 
 
-def _free(path: Path) -> Path:
-    number = 1
-    free = path
-    while os.path.lexists(free):
-        number += 1
-        free = path.with_name(f"{path.name}-{number}")
-    return free
-
-
 def _packages(environment: Path, record: JournalRecord, restored: Restored, *, finished: bool) -> None:
     before, copies = load_listing(record.folder / "before.json")
     after: Mapping[str, Entry] | None = None
     if finished and (record.folder / "after.json").is_file():
         after = load_listing(record.folder / "after.json")[0]
     now = take_listing(environment)
-    aside = own_folder(environment) / "kept" / record.id
+    aside = place_aside(environment, record)
     # What a patch had changed is the old file again by now, and no longer as the fix had left it.
     patched = {Path(event["real"]) for event in record.of_kind("file-before")}
     for name in sorted(set(now) - set(before), reverse=True):
@@ -227,7 +227,11 @@ def _packages(environment: Path, record: JournalRecord, restored: Restored, *, f
         _remove_new(environment, name, now[name], None if ours else after, aside, restored)
     backups = Backups(record.folder / "backups")
     for name, entry in sorted(before.items()):
-        _bring_back(environment, name, entry, now.get(name), copies.get(name), after, backups, restored)
+        there = now.get(name)
+        known = after is None or environment / name in patched or after.get(name) == there
+        if copies.get(name) and there not in (entry, None) and not known and is_work(name):
+            put_aside(environment, name, aside, restored.kept)
+        _bring_back(environment, name, entry, there, copies.get(name), after, backups, restored)
 
 
 def _remove_new(
@@ -248,11 +252,7 @@ def _remove_new(
     if not ours:
         if after is not None and name not in after and "site-packages" not in name and not _is_script(name):
             return
-        target = aside / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        put_in_place(path, target)
-        if str(aside) not in restored.kept:
-            restored.kept.append(str(aside))
+        put_aside(environment, name, aside, restored.kept)
         return
     remove_file(path)
     restored.removed += 1
@@ -298,51 +298,3 @@ def _bring_back(
         restored.files += 1
     except MissingBackup as error:
         restored.problems.append(str(error))
-
-
-def _environment(environment: Path, record: JournalRecord, restored: Restored, *, finished: bool) -> None:
-    """Remove an environment that the fix had made; a person's own files in it are put beside it."""
-    if finished and (record.folder / "after.json").is_file():
-        after = load_listing(record.folder / "after.json")[0]
-        aside = environment.with_name(f"{environment.name}-kept-{record.id}")
-        for name, entry in take_listing(environment).items():
-            own = entry.kind == "d" or name in after or "site-packages" in name or _is_script(name)
-            if own or "__pycache__" in name:
-                continue
-            target = aside / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            put_in_place(environment / name, target)
-            if str(aside) not in restored.kept:
-                restored.kept.append(str(aside))
-    with os.scandir(environment) as entries:
-        children = [entry.path for entry in entries if entry.name != ".envdoctor"]
-    for child in children:
-        planted_faults.point()
-        remove_tree(Path(child))
-    restored.environment_removed = True
-
-
-def _last_folder(environment: Path, record: JournalRecord) -> None:
-    """Remove this tool's folder, the journal's events last, then the environment's own folder."""
-    own, above = own_folder(environment), folders_made(environment)
-    for child in own.iterdir():
-        if child.name not in ("journal", "lock", "made"):
-            remove_tree(child)
-    planted_faults.point()
-    for child in (own / "journal").iterdir():
-        if child != record.folder:
-            remove_tree(child)
-    for child in record.folder.iterdir():
-        if child.name != "events.jsonl":
-            remove_tree(child)
-    planted_faults.point()
-    remove_tree(record.folder)
-    with suppress(OSError):
-        (own / "journal").rmdir()
-        (own / "lock").unlink(missing_ok=True)
-        (own / "made").unlink(missing_ok=True)
-        own.rmdir()
-        if record.begin.get("folder_made", True):
-            environment.rmdir()
-            for folder in above:
-                folder.rmdir()

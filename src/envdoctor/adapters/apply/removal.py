@@ -1,0 +1,113 @@
+"""Taking away an environment that a fix had made, and putting aside what a person has done in one since."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from envdoctor.adapters.apply import planted_faults
+from envdoctor.adapters.apply.durable import put_in_place, remove_tree
+from envdoctor.adapters.apply.holding import folders_made
+from envdoctor.adapters.apply.journal import JournalRecord, list_journals, own_folder
+from envdoctor.adapters.apply.snapshot import load_listing, take_listing
+
+__all__ = ["free_name", "is_work", "place_aside", "put_aside", "remove_environment", "remove_last_folder"]
+
+_OF_ITSELF = re.compile(
+    r"(?:^|/)__pycache__(?:/|$)"
+    r"|/site-packages/pip(?:-[^/]+\.dist-info)?(?:/|$)"
+    r"|^(?:bin|Scripts)/pip[0-9.]*(?:\.exe)?$"
+)
+"""Byte-code, and the pip that every new environment has again."""
+
+
+def is_work(name: str) -> bool:
+    """Return whether a file of an environment can hold a person's own work, by its name."""
+    return _OF_ITSELF.search(name) is None
+
+
+def place_aside(environment: Path, record: JournalRecord) -> Path:
+    """Return where a person's own work goes when a fix is taken back.
+
+    Beside an environment that a fix had made, since that goes with all that is in it; else within the environment.
+    """
+    if any(other.begin.get("created") for other in list_journals(environment)):
+        return environment.with_name(f"{environment.name}-kept-{record.id}")
+    return own_folder(environment) / "kept" / record.id
+
+
+def put_aside(environment: Path, name: str, aside: Path, kept: dict[str, list[str]]) -> None:
+    """Move a file or a folder of an environment into ``aside``, under its own name. Raises OSError."""
+    target = free_name(aside / name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    put_in_place(environment / name, target)
+    kept.setdefault(str(aside), []).append(target.relative_to(aside).as_posix())
+
+
+def free_name(path: Path) -> Path:
+    """Return the path, or one like it where there is something already."""
+    number = 1
+    free = path
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.name}-{number}")
+    return free
+
+
+def remove_environment(environment: Path, record: JournalRecord, kept: dict[str, list[str]], *, finished: bool) -> None:
+    """Remove an environment that the fix had made, but for this tool's folder. Raises OSError or ValueError.
+
+    What in it is not as a finished fix had left it is put beside it, and named in ``kept``.
+    """
+    if finished and (record.folder / "after.json").is_file():
+        after = load_listing(record.folder / "after.json")[0]
+        changed = [
+            name
+            for name, entry in take_listing(environment).items()
+            if entry.kind != "d" and after.get(name) != entry and is_work(name)
+        ]
+        aside = place_aside(environment, record)
+        for name in dict.fromkeys(_outermost(name, after) for name in changed):
+            planted_faults.point()
+            put_aside(environment, name, aside, kept)
+    with os.scandir(environment) as entries:
+        children = [entry.path for entry in entries if entry.name != ".envdoctor"]
+    for child in children:
+        planted_faults.point()
+        remove_tree(Path(child))
+
+
+def _outermost(name: str, after: Collection[str]) -> str:
+    """Return the outermost folder above a file that the fix had not left: it is moved as a whole; else the file."""
+    parts = name.split("/")
+    above = ("/".join(parts[:length]) for length in range(1, len(parts)))
+    return next((folder for folder in above if folder not in after), name)
+
+
+def remove_last_folder(environment: Path, record: JournalRecord) -> None:
+    """Remove this tool's folder, the journal's events last, then the environment's own folder."""
+    own, above = own_folder(environment), folders_made(environment)
+    for child in own.iterdir():
+        if child.name not in ("journal", "lock", "made"):
+            remove_tree(child)
+    planted_faults.point()
+    for child in (own / "journal").iterdir():
+        if child != record.folder:
+            remove_tree(child)
+    for child in record.folder.iterdir():
+        if child.name != "events.jsonl":
+            remove_tree(child)
+    planted_faults.point()
+    remove_tree(record.folder)
+    with suppress(OSError):
+        (own / "journal").rmdir()
+        (own / "lock").unlink(missing_ok=True)
+        (own / "made").unlink(missing_ok=True)
+        own.rmdir()
+        if record.begin.get("folder_made", True):
+            environment.rmdir()
+            for folder in above:
+                folder.rmdir()
