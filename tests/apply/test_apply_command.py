@@ -189,6 +189,8 @@ def test_several_environments_have_a_launcher_each_and_one_undo(
     assert main(["undo", "--list", "--json"]) == 0
     rows = json.loads(capfd.readouterr().out)
     assert [row["environment"] for row in rows] == [str(project / name) for name in (".venv-one", ".venv-two")]
+    if os.name != "nt":
+        (project / ".venv-two/bin/own-to-two").unlink()  # What is added by hand would be put aside.
     assert main(["undo"]) == 0
     assert sorted(path.name for path in project.iterdir()) == ["app.py", "requirements.txt", "small.toml"]
     assert (project / "app.py").read_text() == "import deepspeed\n"
@@ -267,9 +269,29 @@ def test_a_dry_run_over_a_fix_that_was_cut_short_changes_nothing_and_the_next_fi
     assert len(list((environment / ".envdoctor/journal").iterdir())) == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--python", "no-such-python", "--yes"], "`--python`: `no-such-python` does not run, or is no CPython"),
+        (["--repair", "9", "--yes"], "there is no repair R9"),
+        (["--repair", "9", "--dry-run"], "there is no repair R9"),
+        (["--dry-run", "--format", "sarif"], "`--dry-run` writes human or json, not sarif"),
+        (["--dry-run", "--format", "html"], "`--dry-run` writes human or json, not html"),
+    ],
+)
+def test_a_bad_option_of_fix_is_named_and_its_code_is_2(
+    options: list[str], told: str, fix: Fix, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fix(*options) == 2
+    said = capsys.readouterr()
+    assert told in said.err
+    assert "plan for" not in said.out or "--repair" in options
+    assert not (project / ".venv").exists()
+
+
 def test_undo_without_a_fix_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["undo", "--env", str(tmp_path)]) == 2
-    assert "there is no fix to take back here" in capsys.readouterr().err
+    assert "there is no fix and no written repair to take back here" in capsys.readouterr().err
 
 
 def test_run_needs_an_environment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

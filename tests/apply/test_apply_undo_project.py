@@ -33,8 +33,16 @@ def test_what_was_done_here_for_another_project_stays(
     assert listed(capsys, "--project", str(project)) == [mine]
     assert main(["undo", "--project", str(project)]) == 0
     assert main(["undo", "--project", str(project)]) == 2
-    assert "there is no fix to take back here" in capsys.readouterr().err
+    assert "there is no fix and no written repair to take back here" in capsys.readouterr().err
     assert listed(capsys) == [other]
+
+
+def test_where_no_environment_is_the_project_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["undo", "--project", str(tmp_path)]) == 2
+    assert f"error: `{tmp_path}`: there is no fix and no written repair" in capsys.readouterr().err
+    (tmp_path / ".venv").mkdir()
+    assert main(["undo", "--project", str(tmp_path)]) == 2
+    assert f"error: `{tmp_path / '.venv'}`: there is no fix" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("later", [False, True])

@@ -85,6 +85,28 @@ def test_what_comes_next_is_no_fix_of_what_is_fixed(
     assert after_check(_report(remedy), Typed(env=env), (), _LOCKED) == command
 
 
+_BY_FIX = Remedy("install it", commands=(Command("fix"),))
+
+
+@pytest.mark.parametrize(
+    ("remedies", "more", "env", "command"),
+    [
+        ([_BY_FIX], [], Path("env"), "envdoctor fix . --env env"),
+        ([_BY_FIX], [], None, "envdoctor lock ."),
+        ([_BY_FIX, None], [], Path("env"), "envdoctor lock ."),
+        ([_BY_FIX, Remedy("lock", commands=(Command("lock"),))], [], Path("env"), "envdoctor lock ."),
+        ([_BY_FIX], [Finding("RES001", "conflict", Severity.ERROR, "y", "y", conflict="C1")], Path("env"),
+         "envdoctor lock ."),
+    ],
+)  # fmt: skip
+def test_what_only_the_environment_lacks_is_fixed_and_not_locked(
+    remedies: list[Remedy | None], more: list[Finding], env: Path | None, command: str
+) -> None:
+    report = _report(*remedies)
+    report = replace(report, findings=(*report.findings, *more))
+    assert after_check(report, Typed(env=env), ()) == command
+
+
 @pytest.mark.parametrize(
     ("severity", "backend", "command"),
     [

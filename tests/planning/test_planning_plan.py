@@ -22,10 +22,12 @@ from envdoctor.model.profile import (
     ProfileTarget,
     SetAttribute,
 )
+from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement
 from envdoctor.model.step import InstallFromLock, PatchFile, PlannedFile, RemoveDistribution
 from envdoctor.model.target import Arch, Backend, OperatingSystem
+from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.planning.fix_refusals import BuildState, EnvironmentState
 from envdoctor.planning.patch_selection import expand_variables, select, stand_ins
 from envdoctor.planning.plan_maker import PlanInput, brought, environment_digest, leftovers, make_plan
@@ -224,6 +226,29 @@ def test_the_document_and_the_page_show_the_very_steps() -> None:
     assert "     +b\n" in page
     assert "left out: optional patch `m`: none" in page
     assert all(step.sentence in page for step in made.steps)
+
+
+def test_what_is_refused_is_told_with_its_package_and_is_not_nothing_to_do() -> None:
+    unknown = Unknown(UnknownKind.OFFLINE, Subject(SubjectKind.PACKAGE, "d"), "default", "https://x")
+    made = Plan(
+        (), "e", "p",
+        refusals=(
+            *(Refusal(RefusalKind.UNKNOWN, name, "no index was reached") for name in ("a", "b")),
+            Refusal(RefusalKind.UNKNOWN, "d", unknown=unknown),
+            Refusal(RefusalKind.DISK, "e", "the disk is full"),
+        ),
+    )  # fmt: skip
+    assert plan_text(made).splitlines() == [
+        "plan for `e`",
+        "refused (unknown): `a` cannot be locked: no index was reached",
+        "refused (unknown): `b` cannot be locked: no index was reached",
+        "refused (unknown): `d` cannot be locked: index default (https://x): offline and not in the cache",
+        "refused (disk): the disk is full",
+        "nothing was changed",
+    ]
+    told = [refusal["message"] for refusal in plan_document(made)["refusals"]]
+    assert told[0] == "no index was reached"
+    assert told[2] == "`d` cannot be locked: index default (https://x): offline and not in the cache"
 
 
 def test_the_page_says_first_which_repair_is_taken_and_what_it_sets_aside() -> None:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _FAILED = 1
-_COULD_NOT_CHECK = 3
 _EPILOG = (
     "Examples: `envdoctor fix --profile xtts-zluda --dry-run` shows every step, every patch as a diff, and what is "
     "downloaded; `envdoctor fix --profile xtts-zluda` does it after one question (`--yes`: without) and `envdoctor "
@@ -62,7 +61,7 @@ def fix(
             "--env", metavar="DIR", help="The environment to treat or to make. Default: .venv in the project."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan (human or json), change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Go on without a question.")] = False,
     repair: Annotated[
         int | None, typer.Option("--repair", metavar="N", min=1, help="Take this repair of `check`'s list.")
@@ -101,6 +100,8 @@ def fix(
     """Make or treat the environment, all or nothing; `undo` takes it back."""
     from envdoctor.verbs.treatment import Treatment, TreatmentOptions
 
+    if dry_run and format.value not in ("human", "json"):
+        raise UsageError(f"a plan is no report: `--dry-run` writes human or json, not {format.value}")
     session = open_session(
         project,
         profile,
@@ -130,7 +131,7 @@ def fix(
             error(refusals_text(treatment.refusals))
             if dry_run and (options.json or treatment.patches is not None):
                 _show(_shown(treatment, ()), output, color, to_stdout=True)
-            raise typer.Exit(_FAILED if treatment.complete else _COULD_NOT_CHECK)
+            raise typer.Exit(treatment.refused_code)
         refused = any(plan.refusals for plan in plans)
         if dry_run or refused or not yes:
             _show(_shown(treatment, plans), output if dry_run else None, color, to_stdout=dry_run)

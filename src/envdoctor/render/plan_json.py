@@ -24,6 +24,7 @@ from envdoctor.model.step import (
     WriteStub,
     WriteVariables,
 )
+from envdoctor.render.reasons import refusal_text
 
 __all__ = ["plan_document", "plan_json"]
 
@@ -45,7 +46,12 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "disk_free_bytes": plan.disk_free,
         "steps": [_step(step) for step in plan.steps],
         "refusals": [
-            {"kind": item.kind.value, "subject": item.subject, "message": item.message, "remedy": item.remedy or None}
+            {
+                "kind": item.kind.value,
+                "subject": item.subject,
+                "message": item.message or refusal_text(item),
+                "remedy": item.remedy or None,
+            }
             for item in plan.refusals
         ],
         "skipped": list(plan.skipped),

@@ -9,7 +9,7 @@ from envdoctor.model.plan import Plan
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.step import DownloadFiles, InstallFromLock, PatchFile
 from envdoctor.render.conflict_wording import set_aside
-from envdoctor.render.reasons import message_of, refusals_text
+from envdoctor.render.reasons import message_of, refusal_text, refusals_text
 
 __all__ = ["known_errors", "known_lines", "plan_of_refusals", "plan_text", "plans_text", "unasked_lines"]
 
@@ -69,7 +69,7 @@ def _lines(plan: Plan, *, verbose: bool) -> Iterator[str]:
     label = f" ({plan.label})" if plan.label else ""
     yield f"plan for `{plan.environment}`{label}" + (f", profile {plan.profile}" if plan.profile else "")
     yield from (f"  {line}" for line in _repair(plan))
-    if not plan.steps:
+    if not plan.steps and not plan.refusals:
         yield "  nothing to do"
     for number, step in enumerate(plan.steps, 1):
         yield f"  {number}. {step.sentence}"
@@ -83,7 +83,9 @@ def _lines(plan: Plan, *, verbose: bool) -> Iterator[str]:
     yield from (f"left out: {text}" for text in plan.skipped)
     yield from (f"note: {text}" for text in plan.notes)
     for refusal in plan.refusals:
-        yield f"refused ({refusal.kind.value}): {refusal.message}"
+        # What is not known is told with the package that it is not known of.
+        why = refusal.message if refusal.message and refusal.wrong else refusal_text(refusal)
+        yield f"refused ({refusal.kind.value}): {why}"
         if refusal.remedy:
             yield f"  try: {refusal.remedy}"
     if plan.refusals:

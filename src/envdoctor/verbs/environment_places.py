@@ -41,9 +41,14 @@ def default_environment(project: Path) -> Path:
 
 
 def python_there(project: Path, environment: Path | None, executable: Path | None) -> tuple[int, int] | None:
-    """Return the Python of the environment that is named or lies there, else that of the interpreter that is named."""
+    """Return the Python of the environment that is named or lies there, else that of the interpreter that is named.
+
+    Raises UsageError for an interpreter that does not run.
+    """
     from envdoctor.adapters.apply.interpreters import ask_python, python_of
 
+    if executable is not None and ask_python(executable) is None:
+        raise UsageError(f"`--python`: `{executable}` does not run, or is no CPython")
     place = environment or default_environment(project)
     there = python_of(place) if place.is_dir() else executable
     facts = ask_python(there) if there is not None else None

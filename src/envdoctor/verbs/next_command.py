@@ -162,6 +162,8 @@ def after_check(
         # What a fix has treated is not treated again for what it does not change.
         treats = typed.env is None or "fix" in proposed
         return typed.treatment("fix") if treats and _is_here(report.target) else None
+    if typed.env is not None and _is_here(report.target) and _is_settled_by_fix(errors, proposed):
+        return typed.treatment("fix")  # As the findings say; a lock alone would leave the environment as it is.
     # What only a person can correct would be in the lock as well.
     return typed.command("lock") if not errors or any(map(_is_mended, errors)) else None
 
@@ -191,6 +193,12 @@ def _is_mended(finding: Finding) -> bool:
     remedy = finding.remedy
     commands = remedy.commands if remedy is not None else ()
     return bool(finding.conflict) or any(isinstance(one, Command) and one.verb in _MENDING for one in commands)
+
+
+def _is_settled_by_fix(errors: Sequence[Finding], proposed: set[str]) -> bool:
+    """Return whether ``fix`` is all that is proposed; a conflict's repair is first chosen in a lock."""
+    alone = proposed & set(_MENDING) == {"fix"}
+    return alone and all(_is_mended(finding) and not finding.conflict for finding in errors)
 
 
 def _is_for_another_card(report: Report) -> bool:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Treatment", "TreatmentOptions"]
 
 _FAILED = 1
+_USAGE = 2
 _COULD_NOT_CHECK = 3
 
 
@@ -77,7 +78,8 @@ class Treatment:
         self.typed = replace(session.typed, env=options.environment)
         self.say = say
         self.refusals: tuple[Refusal, ...] = ()
-        self.complete = True
+        self.refused_code = _FAILED
+        """The exit code where there are refusals and no plan."""
         self.patches: Plan | None = None
         """Those of the project, to be shown where nothing else can be planned."""
         self.machine = ThisMachine(
@@ -105,7 +107,7 @@ class Treatment:
                 recover_cut_short(part.environment, self.options.project, self.say)
             prepared = prepare(self._request(part), self._seen_from_here(part, dry_run=dry_run))
             if prepared.plan is None:
-                self.refusals, self.complete = prepared.refusals, prepared.complete
+                self.refusals, self.refused_code = prepared.refusals, _refused_code(prepared)
                 if dry_run:
                     self.patches = with_patches_alone(self._request(part), prepared, self.machine).plan
                 return []
@@ -333,6 +335,12 @@ class Treatment:
             again, more = fix_smoke.proved(part, replace(report, kernels=(), placement=(), findings=own), self.say)
             report, events = again, [*events, *more]
         return Treated(tuple(events), 0, report)
+
+
+def _refused_code(prepared: Prepared) -> int:
+    if any(refusal.kind is RefusalKind.NO_REPAIR for refusal in prepared.refusals):
+        return _USAGE
+    return _FAILED if prepared.complete else _COULD_NOT_CHECK
 
 
 def _as_treated(report: Report, findings: tuple[Finding, ...] = ()) -> Report:

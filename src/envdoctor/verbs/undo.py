@@ -113,7 +113,8 @@ def _fixes(env: Path | None, project: Path | None) -> dict[str, list[FixEntry]]:
         entries = _last_of(own, _entries(path)) if str(path) not in found else []
         if entries:
             found[str(path)] = entries
-    return found or {str(place := default_environment(own)): _entries(place)}
+    place = default_environment(own)
+    return found or {str(place if place.exists() else own): []}
 
 
 def _last_of(project: Path, entries: Sequence[FixEntry]) -> list[FixEntry]:
@@ -214,7 +215,7 @@ def to_take_back(entries: Sequence[FixEntry], chosen: str | None = None) -> tupl
             raise NothingToUndo(f"`{matches[0].id}` was taken back already")
         return tuple(entry.id for entry in reversed(standing) if entry.id >= matches[0].id)
     if not standing:
-        raise NothingToUndo("there is no fix to take back here")
+        raise NothingToUndo("there is no fix and no written repair to take back here")
     last = next((entry for entry in standing if entry.state == "open"), standing[-1])
     first = last.follows or last.id
     return tuple(entry.id for entry in reversed(standing) if entry.id >= first)
