@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 from apply_archives import Served
-from apply_world import World, make_world
+from apply_world import World, make_world, site_of
 from test_apply_walk import KILLED, STRIDE, WINDOWS, differences, drive
 
 WAYS = {
@@ -89,3 +89,25 @@ def test_an_undo_that_is_stopped_anywhere_is_ended_by_the_next(fixed: Fixed, way
         assert second.returncode == 0, (number, second.stderr)
         assert not differences(fixed.before, fixed.world.state()), number
     assert stopped > 0
+
+
+def test_what_a_stopped_undo_of_a_new_environment_put_aside_is_named_by_the_next(
+    served: Served, tmp_path: Path
+) -> None:
+    world = make_world(tmp_path / "world", environment=False)
+    code, answer = drive("apply", world, served, created=True)
+    assert (code, answer["failure"]) == (0, None)
+    (site_of(world.environment) / "mine.py").write_text("A = 1\n")
+    shutil.copytree(world.root, tmp_path / "kept", symlinks=True)
+    fixed = Fixed(world, tmp_path / "kept", {})
+    for number in range(1, 12, 2):
+        fixed.again()
+        if undo(world, ENVDOCTOR_CRASH_AT=str(number)).returncode == 0:
+            assert number > 5, "it has fewer points than are tried"
+            break
+        second = undo(world)
+        assert second.returncode == 0, (number, second.stderr)
+        assert not world.environment.exists(), number
+        (mine,) = world.root.glob("**/mine.py")
+        assert f"is kept in `{world.environment}-kept-" in second.stderr, number
+        assert mine.is_relative_to(next(world.root.glob("*-kept-*"))), number

@@ -70,6 +70,8 @@ def remove_environment(environment: Path, record: JournalRecord, kept: dict[str,
             if entry.kind != "d" and after.get(name) != entry and is_work(name)
         ]
         aside = place_aside(environment, record)
+        if aside.exists():
+            kept[str(aside)] = []  # An undo that was stopped had begun it, and nobody was told.
         for name in dict.fromkeys(_outermost(name, after) for name in changed):
             planted_faults.point()
             put_aside(environment, name, aside, kept)
