@@ -372,6 +372,19 @@ def test_what_a_person_asks_for_at_least_is_kept_and_the_culprit_left_out() -> N
     assert found.repairs[1].cautions == ("`ui` 3 is older than requirements.txt:2 asks for (`ui>=4`)",)
 
 
+def test_where_a_culprit_is_left_out_what_it_alone_was_in_the_way_of_stays() -> None:
+    table = {
+        "engine": {"1": ["http<1", "array<2"]},
+        "http": {"0.8": {}, "0.9": {}, "1.2": {}, "1.3": {}},
+        "array": {"1": {}, "2": {}, "3": {}},
+    }
+    found = _diagnose(table, "engine==1", "http==1.2", "array==2", judge=_fails("engine==1 http==0.9"))
+    assert [(_pins(repair), repair.cost) for repair in found.repairs] == [
+        (["http==0.8", "array==1"], 2),
+        (['engine ; python_version < "0"'], 1),
+    ]
+
+
 def test_beside_a_pin_that_stays_a_whole_major_version_is_held_back_where_it_fails() -> None:
     models = {f"5.{minor}": {} for minor in range(30)} | {"4.57": {}}
     table = {"torch": {"2.1": {}, "2.5": {}}, "codec": {"1": ["torch==2.1"]}, "models": models}

@@ -141,14 +141,20 @@ class Offers:
         for offer in ranked:
             culprits = culprits_of(offer, asked, self._lines, self._graph.manifest.target.backend)
             if culprits:
-                elements = offer.elements | culprits
-                outcome = self.search.outcome(elements)
-                made = [self._found(Found(elements, outcome.positions))] if isinstance(outcome, Solved) else []
-                made = blamed(self._graph, made)
-                if all(offer.at_fault for offer in made):
-                    return self._working(made)
-                return made[0]
+                made = blamed(self._graph, list(self._made_without(offer.elements, culprits)))
+                return next((one for one in made if not one.avoidable), None) or self._working(made[-1:])
         return None
+
+    def _made_without(self, elements: frozenset[Element], culprits: frozenset[Element]) -> Iterator[Offer]:
+        """Yield what comes with what is needed of some elements beside culprits, then with all of them."""
+        fewer = whole = elements | culprits
+        for element in sorted(elements - culprits, key=str):
+            if isinstance(self.search.outcome(fewer - {element}), Solved):
+                fewer -= {element}
+        for one in dict.fromkeys((fewer, whole)):
+            outcome = self.search.outcome(one)
+            if isinstance(outcome, Solved):
+                yield self._found(Found(one, outcome.positions))
 
     def _working(self, failing: Sequence[Offer]) -> Offer | None:
         """Return what comes of offers that fail when versions are avoided, None where that does not help."""
