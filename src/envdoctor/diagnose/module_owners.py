@@ -60,12 +60,14 @@ class Undeclared:
     """``faster_whisper/utils.py:8``."""
 
     @property
+    def cause(self) -> str:
+        """Who imports it, and where, in words."""
+        return f"{self.requirement.origin} imports `{self.module}` ({self.where}) without asking for it"
+
+    @property
     def note(self) -> str:
         """A sentence for the plan."""
-        return (
-            f"`{self.requirement.name}` is added: {self.requirement.origin} imports `{self.module}` ({self.where}) "
-            "without asking for it"
-        )
+        return f"`{self.requirement.name}` is added: {self.cause}"
 
 
 def undeclared_imports(

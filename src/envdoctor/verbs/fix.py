@@ -87,7 +87,7 @@ def _planned(request: FixRequest, state: EnvironmentState, locked: FixLock, mach
     arriving = [distribution_file(file) for file in changing if not file.sdist]
     stubs, taken = machine.stubs(stand_ins(profile), arriving, state, leaving)
     put = _brought(state, locked, stale, gone)
-    left = tuple(_left(locked, state, leaving))
+    left = (*locked.left, *_left(locked, state, leaving))
     refused = refused_variables(variables, project, request.allowed_variables)
     plan = make_plan(
         PlanInput(

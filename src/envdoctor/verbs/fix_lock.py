@@ -109,6 +109,8 @@ class FixLock:
     files: tuple[PlannedFile, ...]
     builds: Mapping[str, BuildState]
     notes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """Those that are told also of who is not shown the plan."""
     check: CheckRequest | None = None
     """The request that gave it, where that is not the first."""
 
@@ -121,18 +123,27 @@ def lock_for_fix(request: FixRequest, machine: ThisMachine) -> FixLock | Prepare
     missing = _undeclared(made, request.check)
     if not missing or request.check.project is None:
         return made
+    target = made.outcome.report.target or request.check.target
+    beside = request.check.lock_for(target)
+    if beside is not None and beside.versions.keys() >= {package.name for package in made.resolution.packages}:
+        # A lock that lies beside the project says what is installed, here as on every other machine that it is for.
+        return replace(made, left=tuple(_not_locked(item) for item in missing))
     check = made.check or request.check
     project = replace(
         request.check.project,
         requirements=(*request.check.project.requirements, *(item.requirement for item in missing)),
     )
-    target = made.outcome.report.target or check.target
     again = _lock_once(
         replace(request, check=replace(check, project=project, target=target, python_choices=())), machine
     )
     if isinstance(again, Prepared):
         return replace(made, notes=(*made.notes, *(f"{item.note}; it could not be" for item in missing)))
     return replace(again, notes=(*made.notes, *(item.note for item in missing)))
+
+
+def _not_locked(item: Undeclared) -> str:
+    name = item.requirement.name
+    return f"{item.cause}, and the lock has no `{name}`: add `{name}` to the requirements and lock again"
 
 
 def _undeclared(made: FixLock, check: CheckRequest) -> tuple[Undeclared, ...]:
