@@ -47,6 +47,26 @@ INPUTS = {
 }
 
 
+def test_a_file_that_cannot_be_read_is_named_as_it_can_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "bad"
+    project.mkdir()
+    file = project / "pyproject.toml"
+    file.write_text("[project\n")
+    monkeypatch.chdir(tmp_path)
+    for typed in ("bad", str(Path("bad", "pyproject.toml"))):
+        assert main(["check", typed]) == 2
+        assert f"error: {Path('bad', 'pyproject.toml')}:1: invalid TOML" in capsys.readouterr().err
+    file.unlink()
+    assert main(["check", "bad"]) == 2
+    assert capsys.readouterr().err.startswith("error: bad: ")
+    monkeypatch.chdir(project)
+    file.write_text("[project\n")
+    assert main(["check"]) == 2
+    assert "error: pyproject.toml:1: invalid TOML" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", INPUTS)
 def test_a_paste_that_is_none_is_refused_by_name(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     text, options = INPUTS[name]

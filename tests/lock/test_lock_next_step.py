@@ -262,3 +262,30 @@ def test_with_an_empty_cache_what_comes_next_asks_the_index(
         assert "--offline" not in command
     assert typed_again(command, project).returncode == 0
     assert main(["lock", "--check", str(project), "--offline"]) == 0
+
+
+def test_after_a_lock_with_an_extra_no_fix_is_proposed_that_would_leave_it_out(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, index: LoopbackIndex
+) -> None:
+    settings = '[project]\nname = "p"\nversion = "1"\ndependencies = ["alpha"]\n'
+    settings += '[project.optional-dependencies]\nolder = ["alpha==1.0"]\n'
+    (tmp_path / "pyproject.toml").write_text(settings, encoding="utf-8")
+    assert main(["lock", str(tmp_path), "--extra", "older"]) == 0
+    assert "next" not in capsys.readouterr().err
+    assert next_after(capsys, "lock", str(tmp_path)) == f"envdoctor fix {tmp_path}"
+
+
+def test_a_file_that_was_not_read_is_judged_by_the_command_that_the_report_has(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: LoopbackIndex
+) -> None:
+    project = tmp_path / "the dock"
+    project.mkdir()
+    (project / "requirements.txt").write_text("alpha\n", encoding="utf-8")
+    (project / "Dockerfile").write_text("FROM python:3.12\nRUN pip install beta\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    main(["check", "the dock", "--target-python", "3.12", "--format", "json"])
+    (note,) = [each for each in json.loads(capsys.readouterr().out)["findings"] if each["rule"] == "RES017"]
+    (command,) = note["remedy"]["commands"]
+    assert command == "envdoctor check 'the dock/Dockerfile' --target-python 3.12"
+    done = typed_again(command, tmp_path)
+    assert "read Dockerfile" in done.stdout, done.stderr

@@ -8,7 +8,7 @@ from envdoctor.adapters.project import ProjectFileError, read_project
 from envdoctor.adapters.project.sources import CheckoutSources
 from envdoctor.diagnose.engine import examine
 from envdoctor.diagnose.examination import Examination
-from envdoctor.model.finding import Evidence
+from envdoctor.model.finding import Command, Evidence, Remedy
 from envdoctor.model.project import GroupChoice, LeftOut, ReadingProblemKind
 from envdoctor.model.requirement import GroupKind, GroupName
 from envdoctor.model.resolution import Resolution
@@ -203,6 +203,7 @@ def test_what_was_not_read_and_what_an_extra_brings_are_told_by_the_command(tmp_
     (finding,) = [item for item in found if item.rule == "RES017"]
     assert finding.message == "`Dockerfile` was not read: this report says nothing of it"
     assert finding.evidence == (Evidence("says how an image is built", "Dockerfile"),)
+    assert finding.remedy == Remedy("judge it by itself", commands=(Command("check", file="Dockerfile"),))
     assert [item.subject for item in found if item.rule == "SRC001"] == ["never-declared"]
 
 

@@ -67,10 +67,13 @@ class Command:
     verb: str
     python: str = ""
     """``--target-python``, where it is for another one."""
+    file: str = ""
+    """A file or folder of the project that it is about in the place of the project, by its path from the root."""
 
     def __str__(self) -> str:
+        file = f" {self.file}" if self.file else ""
         python = f" --target-python {self.python}" if self.python else ""
-        return f"envdoctor {self.verb}{python}"
+        return f"envdoctor {self.verb}{file}{python}"
 
 
 @dataclass(frozen=True, slots=True)

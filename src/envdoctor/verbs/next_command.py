@@ -79,6 +79,11 @@ class Typed:
         words = ["envdoctor", "repair", number.removeprefix("R"), _path(self.project)]
         return shell_line([*words, *self._profile(), *self._groups(), *self._target("repair"), *self._index()])
 
+    @property
+    def can_be_fixed(self) -> bool:
+        """Whether ``fix`` would treat the same: it takes no extras and groups, and would leave them out."""
+        return self.groups == GroupChoice()
+
     def treatment(self, verb: str) -> str:
         """Return the command line of ``fix``, or of ``undo``, which takes the environment alone."""
         words = ["envdoctor", verb]
@@ -160,7 +165,7 @@ def after_check(
         return _for_admitted_python(report, typed) or mirrored_lock(typed, refusals) or _explained(report, typed)
     if _is_locked(report, locked):
         # What a fix has treated is not treated again for what it does not change.
-        treats = typed.env is None or "fix" in proposed
+        treats = (typed.env is None or "fix" in proposed) and typed.can_be_fixed
         return typed.treatment("fix") if treats and _is_here(report.target) else None
     if typed.env is not None and _is_here(report.target) and _is_settled_by_fix(errors, proposed):
         return typed.treatment("fix")  # As the findings say; a lock alone would leave the environment as it is.
@@ -171,14 +176,14 @@ def after_check(
 def elsewhere(report: Report, typed: Typed, locked: LockedProject | None) -> str | None:
     """Return what treats a machine of the target, where the lock on disk has these versions and this is none."""
     is_done = _is_locked(report, locked) and report.verdict.value != "healthy" and typed.env is None
-    return typed.treatment("fix") if is_done and not _is_here(report.target) else None
+    return typed.treatment("fix") if is_done and typed.can_be_fixed and not _is_here(report.target) else None
 
 
 def after_lock(report: Report, typed: Typed) -> Iterator[str]:
     """Yield the line with the command to type after ``lock``: what shows the errors that stay, else the treatment."""
     if any(finding.severity is Severity.ERROR for finding in report.open_findings):
         yield f"next: {typed.command('check')}"
-    elif typed.output_dir is None:  # A fix takes the lock that lies beside the project.
+    elif typed.output_dir is None and typed.can_be_fixed:  # A fix takes the lock that lies beside the project.
         where = "" if _is_here(report.target) else ", on a machine of the target"
         yield f"next{where}: {typed.treatment('fix')}"
 
@@ -307,6 +312,11 @@ def _completed(command: str | Command, typed: Typed) -> str:
         return command
     if command.verb in ("fix", "undo"):
         return typed.treatment(command.verb)
+    if command.file:
+        folder = typed.project.parent if typed.project.is_file() else typed.project
+        # By itself: what is said of the project does not hold for it.
+        alone = replace(typed, project=folder / command.file, profile=None, env=None, groups=GroupChoice())
+        return alone.command(command.verb)
     if command.python:
         typed = replace(typed, target=replace(typed.target, python=command.python))
     return typed.command(command.verb)

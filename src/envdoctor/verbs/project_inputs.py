@@ -93,7 +93,10 @@ def read(
             target_backend=target.backend.value if target else "",
         )
     except ProjectFileError as error:
-        raise UsageError(str(error)) from error
+        place = (path if path.is_dir() else path.parent) / error.path
+        # What is wrong with the project as a whole is told by the path as it was typed.
+        shown = str(place) if error.path != str(path) and place.exists() else error.path
+        raise UsageError(str(ProjectFileError(shown, error.line, error.message))) from error
 
 
 def project_of(folder: Path, tell: Tell) -> Path:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 
 from envdoctor.diagnose.examination import Examination
 from envdoctor.diagnose.rule import Rule
-from envdoctor.model.finding import Evidence, Finding, Remedy, Severity
+from envdoctor.model.finding import Command, Evidence, Finding, Remedy, Severity
 from envdoctor.model.project import FileLeftOut, LeftOut
 from envdoctor.model.unknown import SubjectKind
 
@@ -60,8 +60,11 @@ def _find(examination: Examination) -> Iterator[Finding]:
 
 
 def _remedy(left_out: Sequence[FileLeftOut]) -> Remedy | None:
-    files = [one.path for one in left_out if one.reason not in _LINES]
-    return Remedy(f"`envdoctor check {files[0]}` judges one of them by itself") if files else None
+    files = list(dict.fromkeys(one.path for one in left_out if one.reason not in _LINES))
+    if not files:
+        return None
+    summary = "judge it by itself" if len(files) == 1 else "judge each of them by itself, as the first"
+    return Remedy(summary, commands=(Command("check", file=files[0]),))
 
 
 RULE = Rule.of(__name__, __doc__, Severity.INFO, _find, needs={"project"}, about=SubjectKind.FILE)
