@@ -12,7 +12,7 @@ from apply_commands import ARCH, PYTHON, SYSTEM, Fix
 from apply_world import BASE
 
 from envdoctor.cli.main import main
-from envdoctor.model.finding import Finding, Severity
+from envdoctor.model.finding import Finding, Remedy, Severity
 from envdoctor.render.plan_text import known_errors
 
 pytestmark = pytest.mark.usefixtures("quiet_machine")
@@ -105,3 +105,9 @@ def test_more_than_a_few_are_counted() -> None:
     assert lines[0] == "7 errors are known of what is locked:"
     assert lines[-1] == "  and 2 more; `envdoctor check` lists them"
     assert len(lines) == 7
+
+
+def test_a_remedy_that_is_a_sentence_is_joined_to_its_command() -> None:
+    remedy = Remedy("Use a build constraint.", commands=('pip install "setuptools<82"',))
+    (_, _, line) = known_errors([Finding("ADV042", "some-id", Severity.ERROR, "x", "message", remedy=remedy)], "it", "")
+    assert line == '    try: Use a build constraint; `pip install "setuptools<82"`'

@@ -550,6 +550,9 @@ def test_checked_installs_are_fine_and_loud_ones_mild() -> None:
     assert "2 install commands succeed" in told.message
     (finding,) = of_project("RES008", commands=(command(1, "install", "torch", quiet=False),))
     assert finding.severity is Severity.INFO
+    assert "whether its `pip install` command succeeds (line 8), so" in finding.message
+    (finding,) = of_project("RES008", commands=(command(1, "install", "torch", quiet=True),))
+    assert "whether its `pip install` command succeeds (quiet, line 8), so" in finding.message
 
 
 def test_a_local_version_needs_an_extra_index() -> None:

@@ -354,6 +354,10 @@ def test_shared_files_are_counted() -> None:
     )
     (blind,) = found("RES203", *packages)
     assert "own the same files" in blind.message
+    (three,) = found("RES203", *packages, resolved("onnxruntime-directml==1.15.0"))
+    assert three.message.startswith(
+        "`onnxruntime` 1.15.0, `onnxruntime-directml` 1.15.0 and `onnxruntime-gpu` 1.15.0 own the same files"
+    )
 
 
 def test_who_brings_one_of_two_that_share_files_is_named() -> None:

@@ -609,7 +609,7 @@ def test_the_models_of_a_project_without_an_exporter_are_a_note_where_core_ml_is
     ("before", "after", "what"),
     [
         ("Encoder().eval()", "Encoder().half().eval()", "half precision before the trace"),
-        ("Encoder().eval()", "Encoder()", "dropout that is left on"),
+        ("Encoder().eval()", "Encoder()", "a model that is traced without `.eval()` at export.py"),
         ("shape=(1, 4)", "shape=(1, ct.RangeDim())", "a range without an end"),
         ("    ct.convert(", "    for n in (3, 5):\n        ct.convert(", "a model that is traced once"),
     ],

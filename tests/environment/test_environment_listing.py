@@ -184,7 +184,7 @@ def test_collect_env():
         "NVIDIA GeForce RTX 5080",
         "NVIDIA GeForce RTX 3060",
     ]
-    assert "distributions that it leaves out" in unknown(COLLECT_ENV)
+    assert "the distributions that it leaves out" in unknown(COLLECT_ENV)
 
 
 def test_the_torch_that_collect_env_imported_is_the_one_that_counts():
@@ -231,7 +231,7 @@ def test_pip_inspect_tells_requirements_and_markers(diagnose):
     assert environment.distributions[0].location == "C:\\env\\Lib\\site-packages"
     assert environment.distributions[1].editable
     assert [finding.subject for finding in diagnose(environment, "ENV001")] == ["a"]
-    assert unknown(json.dumps(document)) == ["which files they own"]
+    assert unknown(json.dumps(document)) == ["which files its distributions own"]
 
 
 @pytest.mark.parametrize(

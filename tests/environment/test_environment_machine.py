@@ -40,7 +40,7 @@ def test_what_options_or_facts_tell_is_no_open_question(tmp_path, capsys, with_p
     main(["check", *arguments])
     (note,) = [item for item in json.loads(capsys.readouterr().out)["findings"] if item["rule"] == "ENV011"]
     assert {text for text in ("the Python version", "the operating system") if text in note["message"]} == open_
-    assert "which files they own" in note["message"]
+    assert "which files its distributions own" in note["message"]
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_a_freeze_is_checked_with_the_requirements_of_the_index(diagnose):
         "`faster-whisper` 1.1.0 requires `tokenizers<1,>=0.13`, but it is not installed",
     ]
     (finding,) = diagnose(environment, "ENV011")
-    assert "does not tell what these require: local-thing, which files they own" in finding.message
+    assert "does not tell what these require: local-thing, which files its distributions own" in finding.message
 
 
 def test_what_a_freeze_leaves_out_is_not_missing(diagnose):

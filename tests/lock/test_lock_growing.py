@@ -242,6 +242,22 @@ def test_a_draft_has_the_index_of_the_card_and_the_repair_of_the_project(
     assert "# Missing, and known to a person alone:" in text
 
 
+def test_a_draft_says_why_a_project_is_left_out_and_what_was_found(
+    index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index.wheel("onlywin", "1.0", tag="cp312-cp312-win_amd64")
+    (project / "requirements.txt").write_text("onlywin>=1\nalpha\n", encoding="utf-8")
+    typed = ["--target-os", "macos", "--target-python", "3.12", "--gpu", "Apple M4"]
+    assert main(["profiles", "new", "mine", "--project", str(project), *typed]) == 0
+    text = capsys.readouterr().out
+    assert [(item.name, item.because) for item in parse_profile(text, "mine.toml").excludes] == [
+        ("onlywin", "nothing resolves with onlywin>=1")
+    ]
+    assert "Found: files, exclusions. " in text
+    assert main(["profiles", "new", "No Name", "--project", str(project), *typed]) == 2
+    assert "is not a profile name" in capsys.readouterr().err
+
+
 def test_a_file_behind_an_address_is_fetched_once_and_held_to_its_digest(
     index: LoopbackIndex, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

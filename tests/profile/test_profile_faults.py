@@ -498,13 +498,13 @@ def test_a_syntax_error_has_its_line() -> None:
 
     assert len(faults) == 1
     assert faults[0].line == MINIMAL.count("\n") + 1
-    assert faults[0].message.startswith("is not valid TOML: ")
+    assert faults[0].message.startswith("not valid TOML: ")
 
 
 def test_an_unfinished_file_is_a_syntax_error() -> None:
     (fault,) = faults_of(MINIMAL + '[environment]\nA = """')
 
-    assert fault.message.startswith("is not valid TOML: ")
+    assert fault.message.startswith("not valid TOML: ")
 
 
 def test_deep_nesting_is_one_fault() -> None:

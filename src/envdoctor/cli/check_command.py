@@ -22,7 +22,8 @@ _EPILOG = (
     "Examples: `envdoctor check` judges the project here for this machine; "
     "`envdoctor check ~/xtts-webui --profile xtts-zluda` judges it for Windows with an AMD card, on any machine; "
     "`envdoctor check --format sarif -o report.sarif` is for CI. "
-    "Exit codes: 0 nothing at or above --fail-on; 1 findings, or no way to resolve; 2 usage; 3 could not check."
+    "Exit codes: 0 nothing at or above --fail-on; 1 findings, or no way to resolve; 2 usage; 3 could not check; "
+    "4 a fault of our own."
 )
 
 

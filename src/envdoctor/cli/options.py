@@ -101,12 +101,12 @@ class FailOn(str, Enum):
     NEVER = "never"
 
 
+_INPUTS = "A directory or one file: requirements, pyproject, setup.py, conda's, a lock, script, Dockerfile or notebook."
 ProjectArgument = Annotated[
     Path,
     typer.Argument(
         metavar="[PROJECT]",
-        help="A directory with requirements files, pyproject.toml, setup.cfg or environment.yml; one such file; or a "
-        "script with inline metadata. Default: the current directory.",
+        help=f"{_INPUTS} Default: the current directory.",
         show_default=False,
     ),
 ]
@@ -114,9 +114,8 @@ OptionalProjectArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="[PROJECT]",
-        help="A directory with requirements files, pyproject.toml, setup.cfg or environment.yml; one such file; or a "
-        "script with inline metadata. Default: the current directory, or nothing where --env, --python, --installed, "
-        "--facts or --log says what to look at.",
+        help=f"{_INPUTS} Default: the current directory, or nothing where --env, --python, --installed, --facts or "
+        "--log says what to look at.",
         show_default=False,
     ),
 ]

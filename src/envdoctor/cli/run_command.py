@@ -52,7 +52,7 @@ def run(
     ] = 600,
     format: opt.PageFormatOption = opt.PageFormat.HUMAN,  # noqa: A002
 ) -> None:
-    """Start a command inside the environment, with the profile's variables; as JSON, say how and start nothing."""
+    """Start a command in the environment, with the profile's variables; `--format json` prints it instead."""
     from envdoctor.verbs.run import changed_variables, command_in, start, try_start
     from envdoctor.verbs.undo import is_cut_short
 

@@ -135,7 +135,7 @@ def _layer(text: str, source: str) -> _Layer:
     try:
         document = Document(text, source)
     except TomlError as error:
-        reason = "is nested too deeply for a profile" if error.too_deep else f"is not valid TOML: {error.reason}"
+        reason = "nested too deeply for a profile" if error.too_deep else f"not valid TOML: {error.reason}"
         raise ProfileError(source, [Fault("", reason, error.line)]) from None
     clean, faults = check_document(document.data)
     return _Layer(source, clean, faults, document.lines)

@@ -29,7 +29,8 @@ def known_errors(errors: Sequence[Finding], of_what: str, check: str) -> Iterato
     for item in errors[:_ERRORS_SHOWN]:
         yield f"  {item.rule} {item.name}: {message_of(item)}"
         if item.remedy is not None:
-            yield f"    try: {'; '.join((item.remedy.summary, *(f'`{each}`' for each in item.remedy.commands)))}"
+            commands = [f"`{each}`" for each in item.remedy.commands]
+            yield f"    try: {'; '.join((item.remedy.summary.removesuffix('.'), *commands))}"
     if len(errors) > _ERRORS_SHOWN:
         yield f"  and {len(errors) - _ERRORS_SHOWN} more; `{check}` lists them"
 

@@ -57,7 +57,7 @@ def with_requirements(
     chosen = not environment.partial and _is_choice(distributions)
     if chosen:
         named = environment.problems[0].subject if environment.problems else ""
-        left_out = "distributions that it leaves out"
+        left_out = "the distributions that it leaves out"
         problems.append(EnvironmentProblem(EnvironmentProblemKind.NOT_TOLD, named, left_out))
     partial = environment.partial or chosen
     return replace(environment, distributions=distributions, problems=tuple(problems), partial=partial)

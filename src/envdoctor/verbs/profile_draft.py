@@ -58,6 +58,7 @@ def draft_profile(
 
     The project is resolved for the card; nothing is installed.
     """
+    new_profile(name, OperatingSystem.LINUX, Arch.X86_64, Backend.CPU)  # A name that is none is said first.
     target = TargetChoice(os=system, python=python, backend=TargetBackend.AUTO, gpu=gpu)
     patient = open_patient(PatientChoice(facts=facts))
     with open_session(
@@ -74,7 +75,9 @@ def draft_profile(
         *_system(result.findings),
         *_missing(request, torch, overrides, unknown),
     ]
-    found = [word for word, there in (("index", list(_index(torch))), ("overrides", overrides)) if there]
+    left_out = [item for item in overrides if item.leaves_out]
+    kinds = ("index", [*_index(torch)]), ("overrides", len(overrides) > len(left_out)), ("exclusions", left_out)
+    found = [word for word, there in kinds if there]
     text = _base(name, request, torch, found) + "\n" + "\n".join(blocks)
     try:
         parse_profile(text, f"{name}.toml")
@@ -134,7 +137,7 @@ def _override(override: Override) -> str:
     if requirement.marker is not None:
         return (
             f"# Found: nothing else resolves. Say why it may be left out.\n[[exclude]]\nname = {_text(override.name)}\n"
-            f"because = {_text(f'in the place of {aside}' if aside else 'the target has no file of it')}\n"
+            f"because = {_text(f'nothing resolves with {aside}' if aside else 'the target has no file of it')}\n"
         )
     who = f"replaces = {json.dumps(list(override.replaces))}\n" if override.replaces else ""
     return (

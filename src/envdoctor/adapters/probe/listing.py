@@ -172,14 +172,14 @@ def _environment(listing: Listing, name: str, text: str) -> InstalledEnvironment
         detail = "what the distributions require"
         problems.append(EnvironmentProblem(EnvironmentProblemKind.REQUIREMENTS_NOT_TOLD, name, detail))
     not_told = EnvironmentProblemKind.NOT_TOLD
-    unknown = [(not_told, "which files they own")]
+    unknown = [(not_told, "which files its distributions own")]
     partial = listing.partial or is_excerpt_of(text, [item.name for item in listing.distributions])
     if listing.python is None:
         unknown.append((EnvironmentProblemKind.PYTHON_NOT_TOLD, "the Python version"))
     if not listing.told.platform:
         unknown.append((EnvironmentProblemKind.SYSTEM_NOT_TOLD, "the operating system"))
     if partial:
-        unknown.append((not_told, "distributions that it leaves out"))
+        unknown.append((not_told, "the distributions that it leaves out"))
     return InstalledEnvironment(
         distributions=tuple(listing.distributions),
         source=listing.source,

@@ -43,15 +43,14 @@ def _find(project: Project) -> Iterator[Finding]:
         commands = list(found)
         quiet = [item for item in commands if item.quiet]
         first = (quiet or commands)[0]
-        how = f"{len(quiet)} of them quiet, " if quiet else ""
-        what = "`pip install`" if all(item.tool in ("pip", "uv") for item in commands) else "install"
-        lines = ", ".join(str(item.origin.line) for item in commands)
+        many = len(commands) > 1
+        tool = "`pip install`" if all(item.tool in ("pip", "uv") for item in commands) else "install"
+        what = f"{len(commands)} {tool} commands succeed" if many else f"its {tool} command succeeds"
+        how = (f"{len(quiet)} of them quiet, " if many else "quiet, ") if quiet else ""
+        lines = f"line{'s' if many else ''} {', '.join(str(item.origin.line) for item in commands)}"
         yield RULE.finding(
             subject=path,
-            message=(
-                f"`{path}` does not check whether {len(commands)} {what} commands succeed ({how}lines {lines}), "
-                "so it goes on without the package"
-            ),
+            message=(f"`{path}` does not check whether {what} ({how}{lines}), so it goes on without the package"),
             severity=Severity.WARNING if quiet else Severity.INFO,
             evidence=tuple(Evidence(item.said, str(item.origin)) for item in commands),
             remedy=Remedy("stop at the first failure: `|| exit /b 1` in a batch file, `set -e` in a shell script"),

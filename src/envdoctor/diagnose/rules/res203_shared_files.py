@@ -91,7 +91,7 @@ def _finding(
     shared = _shared(examination, found)
     if shared is not None and not shared:
         return None
-    names = " and ".join(f"`{item.name}` {item.version}" for item in found)
+    names = in_words([f"`{item.name}` {item.version}" for item in found])
     different = _different(examination, found, shared) if shared else None
     severity, decides = Severity.ERROR, ""
     if family.is_one_module({item.name: str(item.version) for item in found}):
