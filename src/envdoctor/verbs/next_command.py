@@ -167,7 +167,8 @@ def after_check(
         # What a fix has treated is not treated again for what it does not change.
         treats = (typed.env is None or "fix" in proposed) and typed.can_be_fixed
         return typed.treatment("fix") if treats and _is_here(report.target) else None
-    if typed.env is not None and _is_here(report.target) and _is_settled_by_fix(errors, proposed):
+    settles = typed.env is not None and typed.can_be_fixed and _is_settled_by_fix(errors, proposed)
+    if settles and _is_here(report.target):
         return typed.treatment("fix")  # As the findings say; a lock alone would leave the environment as it is.
     # What only a person can correct would be in the lock as well.
     return typed.command("lock") if not errors or any(map(_is_mended, errors)) else None
