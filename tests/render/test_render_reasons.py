@@ -14,7 +14,7 @@ from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.report import Report
 from envdoctor.model.unknown import Subject, SubjectKind, Unknown, UnknownKind
 from envdoctor.render import FORMATS, render
-from envdoctor.render.reasons import bare_reason, message_of, refusal_text, unknown_text
+from envdoctor.render.reasons import bare_reason, message_of, refusal_text, unknown_text, why_no_repair
 
 URL = "https://index.example/"
 ALPHA = Subject(SubjectKind.PACKAGE, "alpha")
@@ -159,3 +159,11 @@ def test_every_reason_has_words_or_those_of_its_cause(kind):
     cause = "words of another" if kind in in_others_words else ""
     said = bare_reason(Unknown(kind, ALPHA, cause=cause))
     assert (said == cause) == (kind in in_others_words | subjects_alone)
+
+
+def test_what_no_repair_mends_is_named_with_where_its_remedy_stands() -> None:
+    none = Report("repair", None)
+    assert why_no_repair(none) == "nothing is to be repaired: no requirements conflict"
+    errors = tuple(Finding(rule, "x", Severity.ERROR, "x", "x") for rule in ("ADV041", "ADV042", "ADV041"))
+    report = replace(none, findings=(*errors, Finding("ADV043", "x", Severity.WARNING, "x", "x")))
+    assert why_no_repair(report).endswith("conflict; `envdoctor check` says what to try of ADV041 and ADV042")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from envdoctor.model.finding import Evidence, Finding
+from envdoctor.model.finding import Evidence, Finding, Severity, in_words
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.unknown import SubjectKind, Unknown, UnknownKind
 
@@ -121,7 +121,9 @@ def why_no_repair(report: Report) -> str:
     if report.conflicts:
         return "no repair is known"
     if report.complete:
-        return "nothing is to be repaired: no requirements conflict"
+        errors = dict.fromkeys(item.rule for item in report.open_findings if item.severity is Severity.ERROR)
+        told = f"; `envdoctor check` says what to try of {in_words(list(errors))}" if errors else ""
+        return f"nothing is to be repaired: no requirements conflict{told}"
     reasons = [unknown_text(unknown) for unknown in report.unknowns]
     more = f", and {len(reasons) - 1} more" if len(reasons) > 1 else ""
     why = f": {reasons[0]}{more}" if reasons else ""
