@@ -260,6 +260,18 @@ def test_a_conflict_elsewhere_leaves_the_profiles_overrides_in_use() -> None:
     assert [str(override.requirement) for override in used.overrides] == ["six==1.15", "idna==3.0"]
 
 
+def test_a_conflict_that_is_there_without_the_override_is_not_the_overrides_whatever_else_asks_for_its_project() -> None:
+    table = {
+        "numpy": {"1.19": {}, "1.26": {}, "2.0": {}},
+        "gpu": {"1": ["numpy>=1.20"], "2": ["numpy>=1.25"]},
+        "old": {"1": ["numpy>=1.20"]},
+    }
+    lines = ("gpu==1", "old==1", "numpy==1.19")
+    found = _diagnose(table, *lines, overrides=(_override("gpu==2", "project"),))
+    assert found.profile_failure == ()
+    assert _versions(found)["gpu"] == "2"
+
+
 def test_overrides_that_are_in_conflict_with_a_line_are_kept_and_it_is_said() -> None:
     table = {**TORCH, "app": {"1": ["torch<2.5"], "2": ["torch"]}}
     overrides = (_override("torch==2.7.0", "project"),)

@@ -220,20 +220,21 @@ class Offers:
     def _beside_profile(self) -> list[Offer]:
         """Return repairs that keep the profile's overrides, where these do not settle every conflict.
 
-        What fails without a part of the overrides is told as a conflict alone: they hold.
+        Where each change is needed without the overrides' versions too, they hold: it is told as a conflict alone.
         """
         kept, written, limits = self._profile, of_people(self._lines), self._graph.manifest.limits
         search = RepairSearch(
             self._graph, self._resolver.solver, self._lines, prefer=self._resolver.preferred, beside=kept
         )
         search.outcome(frozenset())
-        found = search.cheapest(
+        cheapest = search.cheapest(
             limit=limits.repair_cost,
             most=limits.repairs if self._conflicts else 0,
             solves=limits.repair_solves // 4,
             allowed=lambda element: written(element) and element not in kept.lines,
             by_conflict=True,
         )
+        found = list(cheapest)
 
         def make(one: Found) -> Offer:
             return self._offer(search.relaxation(one.elements), one.positions, one.elements, from_profile=True)
@@ -243,8 +244,11 @@ class Offers:
         if failing and len(failing) == len(made):
             other = working_repair(self._graph, failing, search.without, make, self._lines)
             made.extend(filter(None, (other,)))
-        if made and kept.overrides.keys().isdisjoint(search.proven):
-            self.profile_failure = ()
+        anyhow = frozenset((*kept.lines, *kept.demands))
+        for one in found[:1]:
+            fewer = (self.search.outcome(anyhow | (one.elements - {element})) for element in one.elements)
+            if all(isinstance(outcome, Unsolvable) for outcome in fewer):
+                self.profile_failure = ()
         return made
 
     def _failing(self, lines: Sequence[Line]) -> tuple[Requirement, ...]:

@@ -59,8 +59,6 @@ class RepairSearch:
         self.hopeless = False
         """True once a proof has nothing in it that could be set aside."""
         self.gave_up: list[str] = []
-        self.proven: set[NormalizedName] = set()
-        """The projects that the proofs of its own solves speak of."""
 
     def learn(self, proof: Iterable[Demand]) -> None:
         """Take in a proof that was found elsewhere."""
@@ -141,7 +139,6 @@ class RepairSearch:
             if isinstance(known, GaveUp):
                 self.gave_up.append(known.reason)
             elif isinstance(known, Unsolvable) and known.proof is not None:
-                self.proven.update(name for demand in known.proof for name in (demand.package, demand.owner_package))
                 self._add(elements_of(self._graph, self._lines, known.proof, chosen))
         return known
 
