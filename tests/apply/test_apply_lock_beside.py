@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("quiet_machine")
 ZETA = make_wheel("zeta", "1.0", {"zeta/__init__.py": "import requests\n"})
 REQUESTS = make_wheel("requests", "2.0", {"requests/__init__.py": ""})
 IMPORTS = "zeta 1.0 imports `requests` (zeta/__init__.py:1) without asking for it"
+LACKS = f"{IMPORTS}, and the lock has no `requests`: add `requests` to the requirements and lock again"
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +40,34 @@ def test_a_fix_installs_what_the_lock_beside_it_says_and_tells_what_that_lacks(
     typed = [str(project), "--index-url", f"{served.url}simple/"]
     assert planned() == ({"zeta", "requests"}, [f"`requests` is added: {IMPORTS}"])
     assert main(["lock", *typed]) == 0
-    left = f"{IMPORTS}, and the lock has no `requests`: add `requests` to the requirements and lock again"
-    assert planned() == ({"zeta"}, [left])
+    assert planned() == ({"zeta"}, [LACKS])
     assert main(["fix", *typed, "--python", BASE, "--yes", "--no-smoke"]) == 0
-    assert f"note: {left}" in capsys.readouterr().err
+    assert f"note: {LACKS}" in capsys.readouterr().err
     (project / "requirements.txt").write_text("zeta\nrequests\n", encoding="utf-8")
     assert planned() == ({"requests"}, [])
+
+
+@pytest.mark.parametrize(
+    ("locked", "asked", "installed", "note"),
+    [
+        # A lock of a longer list has what is imported: nobody may be told that it lacks it.
+        ("zeta==1.0\nrequests\n", "zeta==1.0\n", {"zeta", "requests"}, f"`requests` is added: {IMPORTS}"),
+        # A lock of another version than is asked for by now is not what is installed.
+        ("zeta==0.9\n", "zeta==1.0\n", {"zeta", "requests"}, f"`requests` is added: {IMPORTS}"),
+        ("zeta\n", "zeta==1.0\n", {"zeta"}, LACKS),
+    ],
+)
+def test_a_lock_that_is_not_of_today_is_not_said_to_lack_what_is_imported(
+    locked: str, asked: str, installed: set[str], note: str, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(as_index(make_wheel("zeta", "0.9", {"zeta/__init__.py": ""}), ZETA, REQUESTS)) as it:
+        typed = [str(project), "--index-url", f"{it.url}simple/"]
+        (project / "requirements.txt").write_text(locked, encoding="utf-8")
+        assert main(["lock", *typed]) == 0
+        (project / "requirements.txt").write_text(asked, encoding="utf-8")
+        capsys.readouterr()
+        assert main(["fix", *typed, "--python", BASE, "--dry-run", "--format", "json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    files = next(step["files"] for step in plan["steps"] if "files" in step)
+    assert {file["name"] for file in files} == installed
+    assert plan["notes"] == [note]

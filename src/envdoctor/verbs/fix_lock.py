@@ -125,9 +125,14 @@ def lock_for_fix(request: FixRequest, machine: ThisMachine) -> FixLock | Prepare
         return made
     target = made.outcome.report.target or request.check.target
     beside = request.check.lock_for(target)
-    if beside is not None and beside.versions.keys() >= {package.name for package in made.resolution.packages}:
+    left: tuple[str, ...] = ()
+    if beside is not None and _says(beside, made.resolution):
         # A lock that lies beside the project says what is installed, here as on every other machine that it is for.
-        return replace(made, left=tuple(_not_locked(item) for item in missing))
+        left = tuple(_not_locked(item) for item in missing if item.requirement.name not in beside.versions)
+        missing = tuple(item for item in missing if item.requirement.name in beside.versions)
+        made = replace(made, left=left)
+    if not missing:
+        return made
     check = made.check or request.check
     project = replace(
         request.check.project,
@@ -138,7 +143,11 @@ def lock_for_fix(request: FixRequest, machine: ThisMachine) -> FixLock | Prepare
     )
     if isinstance(again, Prepared):
         return replace(made, notes=(*made.notes, *(f"{item.note}; it could not be" for item in missing)))
-    return replace(again, notes=(*made.notes, *(item.note for item in missing)))
+    return replace(again, notes=(*made.notes, *(item.note for item in missing)), left=left)
+
+
+def _says(beside: LockedProject, resolution: Resolution) -> bool:
+    return all(beside.versions.get(package.name) == package.version for package in resolution.packages)
 
 
 def _not_locked(item: Undeclared) -> str:
