@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shutil
+import stat
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
 from envdoctor.adapters.apply import planted_faults
-from envdoctor.adapters.apply.durable import put_in_place, remove_tree
+from envdoctor.adapters.apply.durable import is_link, put_in_place, remove_tree
 from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import JournalRecord, list_journals, own_folder
 from envdoctor.adapters.apply.snapshot import load_listing, take_listing
@@ -43,8 +46,24 @@ def put_aside(environment: Path, name: str, aside: Path, kept: dict[str, list[st
     """Move a file or a folder of an environment into ``aside``, under its own name. Raises OSError."""
     target = free_name(aside / name)
     target.parent.mkdir(parents=True, exist_ok=True)
-    put_in_place(environment / name, target)
+    _move(environment / name, target)
     kept.setdefault(str(aside), []).append(target.relative_to(aside).as_posix())
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move, also onto another disk (an environment may be a volume), and a folder that nobody may write in."""
+    try:
+        put_in_place(source, target)
+    except OSError as error:
+        if error.errno == errno.EXDEV:
+            shutil.move(source, target)
+            return
+        mode = 0 if is_link(source) else source.stat().st_mode
+        if not stat.S_ISDIR(mode) or mode & stat.S_IWUSR:
+            raise
+        source.chmod(stat.S_IMODE(mode) | stat.S_IWUSR)
+        put_in_place(source, target)
+        target.chmod(stat.S_IMODE(mode))
 
 
 def free_name(path: Path) -> Path:
