@@ -260,7 +260,7 @@ def test_a_conflict_elsewhere_leaves_the_profiles_overrides_in_use() -> None:
     assert [str(override.requirement) for override in used.overrides] == ["six==1.15", "idna==3.0"]
 
 
-def test_a_conflict_that_is_there_without_the_override_is_not_the_overrides_whatever_else_asks_for_its_project() -> None:
+def test_a_conflict_that_is_there_without_the_override_is_not_the_overrides() -> None:
     table = {
         "numpy": {"1.19": {}, "1.26": {}, "2.0": {}},
         "gpu": {"1": ["numpy>=1.20"], "2": ["numpy>=1.25"]},
@@ -270,6 +270,24 @@ def test_a_conflict_that_is_there_without_the_override_is_not_the_overrides_what
     found = _diagnose(table, *lines, overrides=(_override("gpu==2", "project"),))
     assert found.profile_failure == ()
     assert _versions(found)["gpu"] == "2"
+
+
+def test_beside_overrides_no_old_version_is_built_where_one_demand_of_a_distribution_could_give_way() -> None:
+    table = {
+        "six": {"1.15": {}, "1.16": {}},
+        "typer": {"0.9": {}, "0.29": {}},
+        "ui": {"1": ["typer>=0.12"]},
+        "nlp": {"0.98": {"wheel": False, "sdist": True}, "3.7": ["weasel"]},
+        "weasel": {"0.3": ["typer<0.10"]},
+    }
+    overrides = (_override("six==1.15", "project"),)
+    found = _diagnose(table, "six==1.16", "ui==1", "nlp==3.7", overrides=overrides)
+    assert (_versions(found)["six"], _versions(found)["nlp"]) == ("1.15", "3.7")
+    assert found.profile_failure == ()
+    del table["nlp"]["0.98"]
+    found = _diagnose(table, "six==1.16", "ui", "nlp", overrides=overrides)
+    assert (_versions(found)["six"], _versions(found)["nlp"]) == ("1.15", "3.7")
+    assert len({repair.overrides for repair in found.repairs}) == len(found.repairs)
 
 
 def test_overrides_that_are_in_conflict_with_a_line_are_kept_and_it_is_said() -> None:

@@ -40,6 +40,8 @@ _LEFT_OUT = 12
 """How many lines are tried for whether a failure needs them."""
 _MOST_LEFT_OUT = 2
 """How many repairs that do without something are looked for, where no other is sure to run."""
+_MOST_BESIDE = 3
+"""How many repairs that keep a profile's overrides, and do not do with these, are shown."""
 _EXTRA_COSTS = 2
 """How many costs beyond the cheapest are tried when all the cheapest end in something known to be broken."""
 
@@ -162,25 +164,23 @@ class Offers:
             return None
         return working_repair(self._graph, failing, self.search.without, self._found, self._lines)
 
-    def _cheapest(self, allowed: Callable[[Element], bool], most: int = 0) -> list[Offer]:
+    def _cheapest(
+        self,
+        allowed: Callable[[Element], bool],
+        most: int = 0,
+        search: RepairSearch | None = None,
+        make: Callable[[Found], Offer] | None = None,
+    ) -> list[Offer]:
         """Return the cheapest repairs; go on to dearer ones while nothing is found that is sure to run."""
-        limits = self._graph.manifest.limits
+        limits, search, make = self._graph.manifest.limits, search or self.search, make or self._found
         found: list[Offer] = []
-        most = most or limits.repairs
-        least = 0
+        most, least = most or limits.repairs, 0
         for _ in range(_EXTRA_COSTS + 1):
-            left = limits.repair_solves - self.search.solves
-            batch = [
-                self._found(one)
-                for one in self.search.cheapest(
-                    limit=limits.repair_cost,
-                    most=most - len(found),
-                    solves=left,
-                    least=least,
-                    allowed=allowed,
-                    by_conflict=True,
-                )
-            ]
+            left, wanted = limits.repair_solves - search.solves, most - len(found)
+            cheapest = search.cheapest(
+                limit=limits.repair_cost, most=wanted, solves=left, least=least, allowed=allowed, by_conflict=True
+            )
+            batch = list(map(make, cheapest))
             found.extend(batch)
             if not batch or len(found) >= most or not all(o.behind or o.builds for o in blamed(self._graph, batch)):
                 break
@@ -222,34 +222,34 @@ class Offers:
 
         Where each change is needed without the overrides' versions too, they hold: it is told as a conflict alone.
         """
-        kept, written, limits = self._profile, of_people(self._lines), self._graph.manifest.limits
+        kept, written = self._profile, of_people(self._lines)
         search = RepairSearch(
             self._graph, self._resolver.solver, self._lines, prefer=self._resolver.preferred, beside=kept
         )
-        search.outcome(frozenset())
-        cheapest = search.cheapest(
-            limit=limits.repair_cost,
-            most=limits.repairs if self._conflicts else 0,
-            solves=limits.repair_solves // 4,
-            allowed=lambda element: written(element) and element not in kept.lines,
-            by_conflict=True,
-        )
-        found = list(cheapest)
 
         def make(one: Found) -> Offer:
             return self._offer(search.relaxation(one.elements), one.positions, one.elements, from_profile=True)
 
-        made = list(map(make, found))
+        def cheapest(allowed: Callable[[Element], bool]) -> list[Offer]:
+            return self._cheapest(lambda item: item not in kept.lines and allowed(item), search=search, make=make)
+
+        search.outcome(frozenset())
+        made = cheapest(written) if self._conflicts else []
         failing = [offer for offer in self._ranked(made) if offer.avoidable]
-        if failing and len(failing) == len(made):
+        if failing and not any(offer.runs for offer in blamed(self._graph, made)):
             other = working_repair(self._graph, failing, search.without, make, self._lines)
             made.extend(filter(None, (other,)))
-        anyhow = frozenset((*kept.lines, *kept.demands))
-        for one in found[:1]:
-            fewer = (self.search.outcome(anyhow | (one.elements - {element})) for element in one.elements)
+        if self._conflicts and all(offer.builds or offer.behind for offer in blamed(self._graph, made)):
+            made.extend(cheapest(lambda item: isinstance(item, int) or item[0] != LEFT_OUT))
+        ranked = self._ranked(made)
+        made = [one for at, one in enumerate(ranked) if all(one.elements != known.elements for known in ranked[:at])]
+        anyhow: frozenset[Element] = frozenset((*kept.lines, *kept.demands))
+        for offer in made[:1]:
+            changed = offer.elements - anyhow
+            fewer = (self.search.outcome(anyhow | (changed - {element})) for element in changed)
             if all(isinstance(outcome, Unsolvable) for outcome in fewer):
                 self.profile_failure = ()
-        return made
+        return made[:_MOST_BESIDE]
 
     def _failing(self, lines: Sequence[Line]) -> tuple[Requirement, ...]:
         """Return the fewest of some lines that the profile's overrides do not help, without those that it overrides."""
