@@ -105,6 +105,36 @@ def test_what_a_person_did_in_a_new_environment_outlives_it(tmp_path: Path, serv
     assert files == {"new.py", "own.py", "__init__.py", "zeta.py"}
 
 
+def test_a_package_that_was_replaced_since_and_that_the_fix_had_not_touched_stays_whole(
+    world: World, tmp_path: Path, served: Served
+) -> None:
+    """No copy of the old one is there: taking the new one's files away would leave half of each."""
+    (site_of(world.environment) / "beta.pth").write_text("# 1\n")  # Of such files there always is a copy.
+    with serve(dict([make_wheel("zeta", "1.0", {"zeta.py": "A = 1\n"})])) as more:
+        zeta = planned("zeta", "1.0", *make_wheel("zeta", "1.0", {"zeta.py": "A = 1\n"}), served.url)
+        assert apply(world, only(world, replace(zeta, url=more.url + zeta.filename))).failure is None
+    wheels = [
+        make_wheel("beta", "9.0", {"beta/__init__.py": "V = 9\n", "beta/new.py": "", "beta.pth": "# 9\n"}),
+        make_wheel("eta", "1.0", {"eta.py": "E = 1\n"}),
+    ]
+    for name, data in wheels:
+        (tmp_path / name).write_bytes(data)
+    run(
+        [UV, "pip", "install", "--no-config", "--offline", "--no-index", "--no-deps", "--link-mode", "copy",
+         "--python", str(python_in(world.environment)), *(str(tmp_path / name) for name, _ in wheels)]
+    )  # fmt: skip
+    site = site_of(world.environment)
+    (site / "mine.py").write_text("mine\n")
+    kept = undo(world)
+    assert (site / "beta.pth").read_text() == "# 9\n"
+    assert (site / "beta/__init__.py").read_text() == "V = 9\n"
+    assert (site / "beta/new.py").exists()
+    assert (site / "beta-9.0.dist-info/METADATA").exists()
+    assert not list(site.glob("zeta*"))
+    assert not list(site.glob("eta*"))
+    assert sorted(path.name for place in kept for path in Path(place).rglob("*.py")) == ["eta.py", "mine.py"]
+
+
 def test_an_untouched_new_environment_leaves_nothing(tmp_path: Path, served: Served) -> None:
     world = make_world(tmp_path / "new", environment=False)
     assert apply(world, full_plan(world, served.url, created=True)).failure is None

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import os
+import posixpath
 import re
 import shutil
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+from packaging.utils import canonicalize_name
 
 from envdoctor.adapters.apply import planted_faults
 from envdoctor.adapters.apply.durable import is_link, put_in_place, remove_tree
 from envdoctor.adapters.apply.holding import folders_made
 from envdoctor.adapters.apply.journal import JournalRecord, list_journals, own_folder
-from envdoctor.adapters.apply.snapshot import load_listing, take_listing
+from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 
-__all__ = ["free_name", "is_work", "place_aside", "put_aside", "remove_environment", "remove_last_folder"]
+__all__ = [
+    "free_name",
+    "is_work",
+    "place_aside",
+    "put_aside",
+    "remove_environment",
+    "remove_last_folder",
+    "replaced_since",
+]
 
 _OF_ITSELF = re.compile(
     r"(?:^|/)__pycache__(?:/|$)"
@@ -74,6 +86,36 @@ def free_name(path: Path) -> Path:
         number += 1
         free = path.with_name(f"{path.name}-{number}")
     return free
+
+
+def replaced_since(
+    environment: Path, before: Mapping[str, Entry], after: Mapping[str, Entry], now: Collection[str]
+) -> frozenset[str]:
+    """Return the files of packages that a person has replaced since and that the fix had not touched, by name.
+
+    There is no copy of the old ones: taking away the new ones' files would leave half of each.
+    """
+    gone = {
+        _package(name)
+        for name, entry in before.items()
+        if name.endswith(".dist-info/METADATA") and after.get(name) == entry and name not in now
+    }
+    new = [name for name in now if name.endswith(".dist-info/RECORD") and name not in after and _package(name) in gone]
+    files = {file for name in new for file in _recorded(environment, name)}
+    return frozenset(file for file in files if after.get(file) == before.get(file))
+
+
+def _package(name: str) -> tuple[str, str]:
+    """Return the folder and the project of a ``.dist-info``, by a file in it."""
+    site, _, folder = posixpath.dirname(name).rpartition("/")
+    return site, canonicalize_name(folder.partition("-")[0])
+
+
+def _recorded(environment: Path, record: str) -> Iterator[str]:
+    """Yield the files that a package's own list has, by their names in the environment."""
+    site = posixpath.dirname(posixpath.dirname(record))
+    with suppress(OSError, ValueError, csv.Error), (environment / record).open(encoding="utf-8", newline="") as file:
+        yield from (posixpath.normpath(posixpath.join(site, row[0])) for row in csv.reader(file) if row)
 
 
 def remove_environment(environment: Path, record: JournalRecord, kept: dict[str, list[str]], *, finished: bool) -> None:

@@ -31,6 +31,7 @@ from envdoctor.adapters.apply.removal import (
     put_aside,
     remove_environment,
     remove_last_folder,
+    replaced_since,
 )
 from envdoctor.adapters.apply.snapshot import Entry, load_listing, take_listing
 from envdoctor.model.dataclass import dataclass
@@ -222,11 +223,14 @@ def _packages(environment: Path, record: JournalRecord, restored: Restored, *, f
     aside = place_aside(environment, record)
     # What a patch had changed is the old file again by now, and no longer as the fix had left it.
     patched = {Path(event["real"]) for event in record.of_kind("file-before")}
-    for name in sorted(set(now) - set(before), reverse=True):
+    theirs: frozenset[str] = frozenset() if after is None else replaced_since(environment, before, after, now)
+    for name in sorted(set(now) - set(before) - theirs, reverse=True):
         ours = environment / name in patched
         _remove_new(environment, name, now[name], None if ours else after, aside, restored)
     backups = Backups(record.folder / "backups")
     for name, entry in sorted(before.items()):
+        if name in theirs:
+            continue
         there = now.get(name)
         known = after is None or environment / name in patched or after.get(name) == there
         if copies.get(name) and there not in (entry, None) and not known and is_work(name):
