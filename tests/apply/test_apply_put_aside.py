@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from envdoctor.adapters.apply import removal
+from envdoctor.model.event import EventKind, TreatmentEvent
+from envdoctor.render.treatment_text import event_text
 
 
 def _environment(root: Path) -> Path:
@@ -56,3 +58,10 @@ def test_a_folder_that_nobody_may_write_in_is_put_aside_with_its_mode(
     assert stat.S_IMODE((aside / "data").stat().st_mode) == 0o555
     assert (aside / "data/deep/a").is_file()
     assert not (environment / "data").exists()
+
+
+def test_a_name_with_a_line_end_makes_no_line_of_its_own() -> None:
+    event = TreatmentEvent(EventKind.KEPT, "kept", names=("a\nerror: not said by anybody",))
+    assert event_text(event).splitlines() == [
+        "note: what was changed after the fix is kept in `kept`: `a error: not said by anybody`"
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from envdoctor.model.event import EventKind, FixEntry, TreatmentEvent
+from envdoctor.render.untrusted import one_line
 
 __all__ = ["event_text", "fix_rows", "fixes_text"]
 
@@ -59,7 +60,7 @@ def event_text(event: TreatmentEvent) -> str:
         detail=event.detail,
         because="; ".join(event.because),
         names=_quoted(event.names),
-        what=_some(sorted(event.names)),
+        what=_some([one_line(name) for name in sorted(event.names)]),
         either=_quoted(event.names, " or "),
         all=_quoted(event.names, " and "),
         commands=_quoted(event.commands, " and "),
