@@ -81,3 +81,16 @@ def test_the_repair_that_keeps_the_overrides_is_the_remedy_and_is_called_by_what
     assert source_text(report, used) == "beside the overrides of the profile"
     assert finding.remedy
     assert finding.remedy.summary.startswith(f"take repair {used.id}, which keeps the overrides")
+
+
+def test_a_repair_is_called_by_all_who_decided_on_it() -> None:
+    row = {"requirement": "torchaudio==2.4.1", "sets-aside": ["torchaudio==2.7.0 (requirements.txt:2)"]}
+    entry = override_of_row({**row, "replaces": ["project"]}, "pylock.toml")
+    assert entry
+    locked = LockedProject("pylock.toml", {}, (entry,))
+    lines = ("torch==2.8.0", "torchaudio==2.7.0")
+    for overrides, told in ((("torch==2.4.1",), "from the profile and the lock"), ((), "the lock")):
+        report = _checked(*overrides, locked=locked, lines=lines)
+        assert any(source_text(report, repair).endswith(told) for repair in report.repairs)
+    report = _checked("torch==2.4.1", "torchaudio==2.4.1", lines=lines)
+    assert "from the profile" in [source_text(report, repair) for repair in report.repairs]

@@ -80,12 +80,14 @@ def resolves_text(report: Report, repair: Repair) -> str:
 
 
 def source_text(report: Report, repair: Repair) -> str:
-    """Return who decided on a repair before: the profile, or without one the lock that it was written to."""
+    """Return who decided on a repair before: the profile, the lock that it was written to, or both."""
     if not repair.from_profile:
         return ""
-    whose = "the profile" if report.profile else "the lock"
-    more = any(override.source is OverrideSource.SEARCH for override in repair.overrides)
-    return f"beside the overrides of {whose}" if more else f"from {whose}"
+    sources = {override.source for override in repair.overrides}
+    found = {OverrideSource.LOCK, OverrideSource.SEARCH}
+    told = ["the profile"] * bool(report.profile and sources - found) + ["the lock"] * (OverrideSource.LOCK in sources)
+    whose = " and ".join(told) or ("the profile" if report.profile else "the lock")
+    return f"beside the overrides of {whose}" if OverrideSource.SEARCH in sources else f"from {whose}"
 
 
 def bystanders(conflict: Conflict) -> list[str]:

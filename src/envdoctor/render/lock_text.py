@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envdoctor.model.finding import Severity
-from envdoctor.model.override import OverrideSource
 from envdoctor.model.project import LeftOut, ReadingProblem, ReadingProblemKind
 from envdoctor.model.refusal import Refusal, RefusalKind
 from envdoctor.model.repair import Repair
 from envdoctor.model.report import Report
 from envdoctor.model.resolution import Resolution
 from envdoctor.model.unknown import Unknown, UnknownKind
-from envdoctor.render.conflict_wording import set_aside
+from envdoctor.render.conflict_wording import set_aside, source_text
 from envdoctor.render.plan_text import known_errors
 from envdoctor.render.reasons import place_of, refusal_text, unknown_refusals, unknown_text
 
@@ -42,7 +41,7 @@ def lock_notes(
     ``check``: the command that lists all of it.
     """
     yield from _another_target(report)
-    yield from _repair(repair, report.profile, check, from_lock=from_lock)
+    yield from _repair(report, repair, check, from_lock=from_lock)
     yield from _known(report, check)
     yield from _older(report)
     yield from _mended(resolution)
@@ -59,15 +58,11 @@ def _another_target(report: Report) -> Iterator[str]:
             )
 
 
-def _repair(repair: Repair | None, profile: str | None, check: str, *, from_lock: bool) -> Iterator[str]:
+def _repair(report: Report, repair: Repair | None, check: str, *, from_lock: bool) -> Iterator[str]:
     if repair is None:
         return
-    source = " (the one chosen before)" if from_lock else ""
-    if repair.from_profile and not from_lock:
-        source = " (the profile's)" if profile else " (the one that the lock has)"
-        if any(override.source is OverrideSource.SEARCH for override in repair.overrides):
-            source = f" (beside the overrides of the {'profile' if profile else 'lock'})"
-    yield f"the lock takes repair {repair.id}{source}, which sets aside what was asked for:"
+    source = "the one chosen before" if from_lock else source_text(report, repair)
+    yield f"the lock takes repair {repair.id}{f' ({source})' if source else ''}, which sets aside what was asked for:"
     yield from set_aside(repair, f"; `{check} --verbose` lists them")
     yield from (f"  caution: {caution}" for caution in repair.cautions)
 
