@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import signal
+import stat
 import tarfile
 import threading
 from dataclasses import replace
@@ -133,6 +134,16 @@ def test_a_package_that_was_replaced_since_and_that_the_fix_had_not_touched_stay
     assert not list(site.glob("zeta*"))
     assert not list(site.glob("eta*"))
     assert sorted(path.name for place in kept for path in Path(place).rglob("*.py")) == ["eta.py", "mine.py"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="files have no such modes there")
+@pytest.mark.parametrize("created", [True, False])
+def test_another_mode_alone_makes_no_file_a_persons_own(created: bool, tmp_path: Path, served: Served) -> None:
+    world = make_world(tmp_path / "new", environment=not created)
+    assert apply(world, full_plan(world, served.url, created=created)).failure is None
+    for path in site_of(world.environment).rglob("*"):
+        path.chmod(path.stat().st_mode ^ stat.S_IWOTH)
+    assert undo(world) == []
 
 
 def test_an_untouched_new_environment_leaves_nothing(tmp_path: Path, served: Served) -> None:

@@ -128,7 +128,7 @@ def remove_environment(environment: Path, record: JournalRecord, kept: dict[str,
         changed = [
             name
             for name, entry in take_listing(environment).items()
-            if entry.kind != "d" and after.get(name) != entry and is_work(name)
+            if entry.kind != "d" and not entry.holds_same(after.get(name)) and is_work(name)
         ]
         aside = place_aside(environment, record)
         if aside.exists():

@@ -232,8 +232,8 @@ def _packages(environment: Path, record: JournalRecord, restored: Restored, *, f
         if name in theirs:
             continue
         there = now.get(name)
-        known = after is None or environment / name in patched or after.get(name) == there
-        if copies.get(name) and there not in (entry, None) and not known and is_work(name):
+        known = there is None or after is None or environment / name in patched or there.holds_same(after.get(name))
+        if copies.get(name) and there != entry and not known and is_work(name):
             put_aside(environment, name, aside, restored.kept)
         _bring_back(environment, name, entry, there, copies.get(name), after, backups, restored)
 
@@ -252,7 +252,7 @@ def _remove_new(
             path.rmdir()
         return
     planted_faults.point()
-    ours = after is None or after.get(name) == entry or "__pycache__" in name
+    ours = after is None or entry.holds_same(after.get(name)) or "__pycache__" in name
     if not ours:
         if after is not None and name not in after and "site-packages" not in name and not _is_script(name):
             return

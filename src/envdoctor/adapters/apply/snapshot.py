@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -30,6 +31,10 @@ class Entry:
     size: int = 0
     mtime_ns: int = 0
     link: str = ""
+
+    def holds_same(self, other: Entry | None) -> bool:
+        """Return whether another entry has the same content, whoever may read or write it."""
+        return other is not None and replace(self, mode=other.mode) == other
 
 
 def take_listing(root: Path) -> dict[str, Entry]:
