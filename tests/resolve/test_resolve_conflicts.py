@@ -290,6 +290,16 @@ def test_beside_overrides_no_old_version_is_built_where_one_demand_of_a_distribu
     assert len({repair.overrides for repair in found.repairs}) == len(found.repairs)
 
 
+def test_what_keeps_a_profiles_overrides_keeps_what_it_requires() -> None:
+    table = {"six": {"1.15": {}, "1.16": {}}, "onnx": {"1.16": {}, "1.19": {}}, "app": {"1": ["onnx<1.19"], "2": {}}}
+    lines = read("six==1.16", "app==1", "onnx==1.19")
+    required = replace(lines[2], origin=ProfileOrigin("p", "requires[0]"))
+    manifest = Manifest((*lines[:2], required), LINUX, overrides=(_override("six==1.15", "project"),))
+    found = diagnose(manifest, MemoryIndex(table))
+    kept = [_pins(repair) for repair in found.repairs if repair.from_profile]
+    assert kept == [["six==1.15", "app==2"]]
+
+
 def test_overrides_that_are_in_conflict_with_a_line_are_kept_and_it_is_said() -> None:
     table = {**TORCH, "app": {"1": ["torch<2.5"], "2": ["torch"]}}
     overrides = (_override("torch==2.7.0", "project"),)

@@ -10,6 +10,7 @@ from packaging.utils import NormalizedName
 
 from envdoctor.model.candidate import BuildRisk, DistributionFile
 from envdoctor.model.conflict import Conflict
+from envdoctor.model.origin import ProfileOrigin
 from envdoctor.model.override import Override
 from envdoctor.model.repair import Repair
 from envdoctor.model.requirement import Requirement, RequirementKind
@@ -218,20 +219,19 @@ class Offers:
         return offer
 
     def _beside_profile(self) -> list[Offer]:
-        """Return repairs that keep the profile's overrides, where these do not settle every conflict.
+        """Return repairs that keep what a profile overrides and requires, where that does not settle every conflict.
 
         Where each change is needed without the overrides' versions too, they hold: it is told as a conflict alone.
         """
         kept, written = self._profile, of_people(self._lines)
-        search = RepairSearch(
-            self._graph, self._resolver.solver, self._lines, prefer=self._resolver.preferred, beside=kept
-        )
+        own = {line.id for line in self._lines if isinstance(line.requirement.origin, ProfileOrigin)} | {*kept.lines}
+        search = RepairSearch(self._graph, self._resolver.solver, self._lines, (), self._resolver.preferred, (), kept)
 
         def make(one: Found) -> Offer:
             return self._offer(search.relaxation(one.elements), one.positions, one.elements, from_profile=True)
 
         def cheapest(allowed: Callable[[Element], bool]) -> list[Offer]:
-            return self._cheapest(lambda item: item not in kept.lines and allowed(item), search=search, make=make)
+            return self._cheapest(lambda item: item not in own and allowed(item), search=search, make=make)
 
         search.outcome(frozenset())
         made = cheapest(written) if self._conflicts else []
