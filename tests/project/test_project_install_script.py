@@ -219,6 +219,8 @@ BOTH_HOLD = {
     "marker": "pip install a==1\npip install 'a==2; sys_platform==\"plan9\"'\n",
     "conda later": "pip install numpy==2.0\nconda install -y numpy=1.26\n",
     "another's": "pip install a==1\npip install -U b\n",
+    "elsewhere": "pip install a==1\npip install -t lib a==2\n",
+    "not elsewhere any more": "pip install --target=lib a==1\npip install a==2\n",
 }
 
 

@@ -20,7 +20,7 @@ from packaging.version import Version
 from envdoctor.adapters.project.decoding import NotText, decode, file_bytes
 from envdoctor.adapters.project.dockerfile_lines import run_lines, stage_lines
 from envdoctor.adapters.project.draft import Draft, ProjectFileError, TextFile
-from envdoctor.adapters.project.pip_command import SPEAKERS, read_pip_command
+from envdoctor.adapters.project.pip_command import INTO, SPEAKERS, read_pip_command
 from envdoctor.adapters.project.script_commands import commands as shell_commands
 from envdoctor.adapters.project.script_conditions import JudgedFor
 from envdoctor.adapters.project.script_variables import ScriptVariables
@@ -77,7 +77,6 @@ _ENVIRONMENT = re.compile(
     r"\bvenv\b|\bvirtualenv\b|\b(?:conda|mamba|micromamba)\s+(?:create|env)\b|\bpyenv\b|\buv\s+(?:sync|run)\b"
 )
 """What makes an environment without the image's packages, or uses one."""
-_INTO = re.compile(r"--(?:target|prefix|root)(?:=|$)|-t$")
 _OTHER_PYTHON = re.compile(r"(?:^|[\s/])(?:python|pip)(3\.[0-9]{1,3})(?=\s|$)|(?:^|\s)(/usr)/bin/(?:python|pip)")
 _TAKES = re.compile(r"(?:--|[,=])from=[\"']?([^\s,\"']+)")
 _ANEW = frozenset({"force-reinstall", "ignore-installed", "I"})
@@ -273,7 +272,7 @@ def _elsewhere(text: str) -> Iterator[tuple[int, str]]:
         before = " ".join(words[: -len(call.arguments)] if call is not None and call.arguments else words)
         if installs and call is not None:
             # What it names itself is taken anew, and the rest stays; of a list nobody knows what depends on torch.
-            if any(_INTO.match(word) for word in call.arguments) or (call.values("requirement") and call.flags & _ANEW):
+            if any(INTO.match(word) for word in call.arguments) or (call.values("requirement") and call.flags & _ANEW):
                 yield line, ""
             elif told := _OTHER_PYTHON.search(before):
                 yield line, told[1] or told[2]

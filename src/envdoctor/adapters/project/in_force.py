@@ -13,6 +13,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
 from envdoctor.adapters.project.draft import Circumstances, Draft, LocalProject
+from envdoctor.adapters.project.pip_command import INTO
 from envdoctor.adapters.project.requirements_file import is_project
 from envdoctor.adapters.project.specification import is_remote
 from envdoctor.adapters.project.submodules import in_empty_submodule
@@ -159,16 +160,17 @@ def separate_superseded(draft: Draft) -> tuple[tuple[Requirement, ...], tuple[Re
     for step, name in draft.removals:
         last[name] = max(step, last.get(name, 0))
     anew = {command.step for command in draft.commands if command.upgrade}
+    apart = {one.step for one in draft.commands if any(map(INTO.match, one.arguments))}
     named: dict[NormalizedName, list[Requirement]] = {}
     superseded: set[int] = set()
     for at, line in sorted(enumerate(draft.requirements), key=lambda each: -(each[1].step or 0)):
         if line.step is None:
             continue
-        later = named.setdefault(line.name, [])
+        later = named.setdefault(line.name, []) if line.step not in apart else []
         removed = line.step < last.get(line.name, 0)
         if removed or any(_replaces(one, line, draft.environment, anew=one.step in anew) for one in later):
             superseded.add(at)
-        elif len(later) < _MOST_NAMED:
+        elif len(later) < _MOST_NAMED and line.step not in apart:
             later.append(line)
     return (
         tuple(line for at, line in enumerate(draft.requirements) if at not in superseded),

@@ -10,7 +10,7 @@ from envdoctor.adapters.project.shell_words import Word, program
 from envdoctor.model.dataclass import dataclass
 from envdoctor.model.upload_limit import PIPS_LIMIT, UVS_LIMIT, UVS_LIMIT_OF_PACKAGE
 
-__all__ = ["CONDA", "SPEAKERS", "PipCommand", "options_of", "read_pip_command"]
+__all__ = ["CONDA", "INTO", "SPEAKERS", "PipCommand", "options_of", "read_pip_command"]
 
 _PIP = re.compile(r"^pip(?:\d+(?:\.\d+)?)?$")
 CONDA = frozenset({"conda", "_conda", "mamba", "micromamba"})
@@ -21,6 +21,8 @@ SPEAKERS = frozenset(
      "docker", "docker-compose", "podman", "kubectl", "wsl", "ssh", "vagrant", "singularity", "apptainer"}
 )  # fmt: skip
 """Words behind which ``pip`` is an argument, or a command of another machine."""
+INTO = re.compile(r"--(?:target|prefix|root)(?:=|$)|-t$")
+"""Options with which pip installs into a folder that the environment does not know."""
 _NEAR = 12
 _NOTHING = frozenset({"dry-run", "help"})
 """Options with which nothing is installed."""
